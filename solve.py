@@ -21,7 +21,7 @@ from .methods.text import check_method, parse_method, parse_start, start_method
 from .models import Problem, Schedule
 from .models.arguments import checked
 from .models.dispatch.objectives import ObjectiveDisagrees
-from .models.given import given_problem, is_problem
+from .models.kind import given_problem, is_problem
 from .models.language import Assignment, Model
 from .models.problem import check_problem
 

@@ -14,7 +14,7 @@ from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongVa
 from ..models.arguments import expect, unknown_keyword
 from ..models.counts import how_many
 from ..models.deadline import Deadline, OutOfTime, within
-from ..models.given import is_problem
+from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
 from ..models.language.bounds import REAL_TOLERANCE, late_presence, offset_of, origin_of
 from ..models.language.defined import defined

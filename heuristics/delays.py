@@ -37,7 +37,7 @@ from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.counts import how_many
 from ..models.deadline import Deadline
-from ..models.given import WithProblem, given_problem
+from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, compiled_first, running

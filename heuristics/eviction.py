@@ -20,7 +20,7 @@ from ..models.counts import how_many
 from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
 from ..models.excerpt import with_short_repr
-from ..models.given import WithProblem, given_problem
+from ..models.kind import WithProblem, given_problem
 from .clock import compiled_first
 from .errors import NothingFound
 from .incumbents import Incumbents, OnIncumbent

@@ -18,7 +18,7 @@ from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
 from ..models.counts import how_many
 from ..models.deadline import Deadline
-from ..models.given import WithProblem, given_problem
+from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.unknown_names import hint
 from .arrays import Arrays, Placement, arrays, within_profile

@@ -23,7 +23,7 @@ from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.dispatch.limits import broken_limits
-from ..models.given import WithProblem, given_problem
+from ..models.kind import WithProblem, given_problem
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED

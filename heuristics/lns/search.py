@@ -38,7 +38,7 @@ from ...backends.result import Result
 from ...errors import WrongArgument, WrongValue
 from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
-from ...models.given import WithProblem, given_problem
+from ...models.kind import WithProblem, given_problem
 from ..arrays import Arrays
 from ..clock import compiled_first
 from ..errors import NothingFound, keeping_limits

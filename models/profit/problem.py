@@ -23,7 +23,7 @@ from ..dispatch.problem import Dispatch
 from ..display.gantt import Gantt, Mark
 from ..excerpt import with_short_repr
 from ..formulations import formulations_of
-from ..given import WithProblem, given_problem
+from ..kind import WithProblem, given_problem
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
