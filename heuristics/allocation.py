@@ -21,7 +21,7 @@ import numpy as np
 from ..models import Dispatch, Profit, Schedule
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
-from ..models.dispatch.limits import broken_limits
+from ..models.dispatch.objectives import broken_limits
 from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped

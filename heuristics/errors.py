@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import SchedlabError
 from ..models import Dispatch, Job, Schedule
 from ..models.counts import how_many
-from ..models.dispatch.limits import broken_limits
+from ..models.dispatch.objectives import broken_limits
 
 
 class NothingFound(SchedlabError, RuntimeError):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..models import Dispatch, Profit, Schedule
-from ..models.dispatch.limits import excess_of
+from ..models.dispatch.objectives import excess_of
 from ..models.neighbourhood import Neighbourhoods, Some
 from ..models.schedule_arrays import ScheduleArrays
 from .arrays import arrays

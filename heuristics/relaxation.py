@@ -22,7 +22,7 @@ from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
-from ..models.dispatch.limits import broken_limits
+from ..models.dispatch.objectives import broken_limits
 from ..models.kind import WithProblem, given_problem
 from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods

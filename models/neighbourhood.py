@@ -14,7 +14,7 @@ from .counts import how_many
 from .dispatch.eligible import NotPlaced
 from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost, whole_nodes
 from .dispatch.jobs import Job, Window
-from .dispatch.limits import Fixed, add_limits
+from .dispatch.objectives import Fixed, add_limits
 from .dispatch.problem import Dispatch
 from .language import Assignment, Integer, Interval, Model
 from .problem import Encoding, Schedule

@@ -15,7 +15,7 @@ from ..problem import Schedule
 from .desired import excess_on_nodes
 from .eligible import Eligibility, described_nodes, is_placed_freely
 from .jobs import DAY, Job
-from .limits import broken_limits
+from .objectives import broken_limits
 
 if TYPE_CHECKING:
     from .data import DispatchData

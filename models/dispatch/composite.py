@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..arguments import is_number, shown
 from ..platform import ProblemError
-from .limits import origin_of, scale_of
-from .objectives import LastEnd, Late, find_objective
+from .objectives import LastEnd, Late, find_objective, origin_of, scale_of
 
 if TYPE_CHECKING:
     from ..problem import Schedule

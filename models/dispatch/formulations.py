@@ -21,8 +21,7 @@ from .arrays import NodeArrays, column, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
 from .eligible import least_amounts
 from .jobs import Job
-from .limits import add_limits, total_cost
-from .objectives import JobCosts
+from .objectives import JobCosts, add_limits, total_cost
 
 if TYPE_CHECKING:
     from ..profiles.profile import DesiredProfile

@@ -35,8 +35,7 @@ from .jobs import (
     time_after_open,
     whole_jobs,
 )
-from .limits import CostLimit, cost_limits, whole_limits
-from .objectives import JobCosts, find_objective
+from .objectives import CostLimit, JobCosts, cost_limits, find_objective, whole_limits
 
 if TYPE_CHECKING:
     import pandas

@@ -10,7 +10,7 @@ from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.errors import LimitsBroken
 from schedlab.heuristics.kernels.costs import objective
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.limits import excess_of
+from schedlab.models.dispatch.objectives import excess_of
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("fast", 5), Queue("slow", 20)]

@@ -27,8 +27,8 @@ from ....models.dispatch.arrays import (
 )
 from ....models.dispatch.formulations import Blocks
 from ....models.dispatch.jobs import DAY, Window
-from ....models.dispatch.limits import broken_limits
-from ....models.dispatch.limits import origin_of as origin_of_objective
+from ....models.dispatch.objectives import broken_limits
+from ....models.dispatch.objectives import origin_of as origin_of_objective
 from ....models.node_states import node_states
 from ...dispatcher import Moment, Start
 from ...timeline import kept_free

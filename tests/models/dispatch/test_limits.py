@@ -7,8 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
-from schedlab.models.dispatch.limits import excess_of
-from schedlab.models.dispatch.objectives import OBJECTIVES
+from schedlab.models.dispatch.objectives import OBJECTIVES, excess_of
 from schedlab.models.neighbourhood import neighbourhood
 from small_profits import tiny
 
