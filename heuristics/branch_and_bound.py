@@ -14,8 +14,7 @@ from ..models.arguments import rational
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, request_rows
-from .clock import Clock, compiled_first
-from .incumbents import Incumbents, OnIncumbent
+from .incumbents import Clock, Incumbents, OnIncumbent, compiled_first
 from .kernels.branch_and_bound import (
     DONE,
     FAR,
