@@ -12,7 +12,7 @@ from .backends.solver_thread import INTERRUPTED
 from .errors import WrongArgument
 from .methods import Method
 from .methods.arguments import call_limits, chosen_method
-from .methods.runs import OnIncumbent, without_solver
+from .methods.run_solver import OnIncumbent, without_solver
 from .models.arguments import checked
 from .models.deadline import Deadline
 from .models.dispatch.composite import best_kept, checked_slack, nearest

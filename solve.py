@@ -15,7 +15,7 @@ from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
 from .methods.arguments import call_limits, check_arguments, chosen_method
 from .methods.auto import Auto
-from .methods.runs import OnIncumbent, without_solver
+from .methods.run_solver import OnIncumbent, without_solver
 from .methods.solvers import SolverMethod
 from .methods.text import check_method, parse_method, parse_start, start_method
 from .models import Problem, Schedule
@@ -196,8 +196,7 @@ def _solve_problem(
     problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
     from .methods.portfolio import run_auto, warm_up
-    from .methods.run_solver import run_solver
-    from .methods.runs import run_search
+    from .methods.run_solver import run_search, run_solver
 
     check_problem(problem)
     check_method(method, problem)

@@ -21,8 +21,7 @@ from ..models.kind import Step
 from ..models.problem import Value
 from ..models.returned import is_false
 from .auto import Auto
-from .run_solver import run_solver
-from .runs import OnIncumbent, run_search, start_schedule, without_solver
+from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
 from .solvers import SolverMethod
 from .text import parse_method
 
