@@ -9,8 +9,7 @@ import numpy as np
 from ...models.array_types import Ints
 from ...models.compiled import borrowing, internal_borrowing
 from .by_address import by_address
-from .memory import move_items
-from .profile import NEVER, Machine, Profile, segment
+from .profile import NEVER, Machine, Profile, move_items, segment
 
 if TYPE_CHECKING:
     from .costs import Jobs

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ....models.array_types import Ints
 from ....models.compiled import internal, internal_borrowing
 from ..by_address import by_address
-from ..memory import move_items
+from ..profile import move_items
 from ..rows import ALIGNED, BYTES, count_before, lower_to_rows, next_amount, nodes_with, sum_within
 from .state import NOW, RUNNING, WAITING, State, TraceArrays, allowed_from, is_plain, spread
 
