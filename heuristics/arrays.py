@@ -16,8 +16,7 @@ from ..models.dispatch.objectives import Excess, JobCosts, Late
 from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
 from .errors import NotForThisProblem
-from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs, Over
-from .kernels.earnings import ledger
+from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs, Over, ledger
 from .kernels.placement import KINDS
 from .kernels.profile import NEVER, WHOLE, Machine
 

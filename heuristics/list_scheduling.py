@@ -26,9 +26,8 @@ from .errors import CriterionUnusable, NoSchedule, UnknownOrder, keeping_limits
 from .incumbents import SAME, Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, running
 from .kernels import placement as kernels
 from .kernels.aggregate import new_aggregate, take
-from .kernels.costs import objective
+from .kernels.costs import objective, profits
 from .kernels.earliest import choose, new_scratch
-from .kernels.earnings import profits
 from .kernels.orders import Mover, OrderResult
 from .kernels.placement import put, put_counted
 from .kernels.profile import NEVER, new_profile

@@ -12,9 +12,8 @@ from ...models.schedule_arrays import POSTPONED
 from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate, recount
 from .by_address import by_address
 from .chunks import Hopeless, new_hopeless
-from .costs import EARNINGS, Costs, Jobs, cost, penalized, penalty
+from .costs import EARNINGS, Costs, Jobs, book, cooling_cost, cost, penalized, penalty
 from .earliest import Scratch, confine, fill_most, new_scratch
-from .earnings import book, cooling_cost
 from .placement import place, put_all, put_counted, take_counted
 from .profile import NEVER, Machine, Profile, new_profile, segment
 from .sorting import sort_places

@@ -22,8 +22,7 @@ from ...models.returned import returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED
 from ..arrays import Placement
 from ..kernels import ruin as kernel
-from ..kernels.costs import EARNINGS, LAST_END, Costs, objective
-from ..kernels.earnings import profit
+from ..kernels.costs import EARNINGS, LAST_END, Costs, objective, profit
 from ..kernels.ruin import (
     AROUND,
     BY_GIVEN,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from schedlab import load
 from schedlab.heuristics.kernels.aggregate import count_all, no_aggregate
-from schedlab.heuristics.kernels.costs import objective
-from schedlab.heuristics.kernels.earnings import profit
+from schedlab.heuristics.kernels.costs import objective, profit
 from schedlab.heuristics.lns.control import SimulatedAnnealing, Threshold
 from schedlab.heuristics.lns.ruin import AroundTime, OwnSchedule, RuinAndRecreate
 from schedlab.heuristics.lns.state import LnsSearch

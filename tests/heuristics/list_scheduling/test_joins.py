@@ -3,7 +3,7 @@
 import numpy as np
 from schedlab import load
 from schedlab.heuristics import ListScheduler
-from schedlab.heuristics.kernels.earnings import profit, profits
+from schedlab.heuristics.kernels.costs import profit, profits
 from schedlab.heuristics.list_scheduling import Joins, Tried, joined
 from schedlab.heuristics.lns.state import LnsSearch
 

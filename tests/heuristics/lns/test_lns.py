@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedlab import Incumbent, lns, solve
 from schedlab.heuristics import ListScheduler, NothingFound
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.earnings import profit
+from schedlab.heuristics.kernels.costs import profit
 from schedlab.heuristics.list_scheduling import order_by
 from schedlab.heuristics.lns.orders import bulk_of, drawn, features, keys_of
 from schedlab.heuristics.lns.state import WEIGHTED, LnsSearch
