@@ -11,8 +11,8 @@ from .backends.base import Value
 from .backends.solver_thread import INTERRUPTED
 from .errors import WrongArgument
 from .methods import Method
-from .methods.arguments import call_limits, chosen_method
 from .methods.run_solver import OnIncumbent, without_solver
+from .methods.text import call_limits, chosen_method
 from .models.arguments import checked
 from .models.deadline import Deadline
 from .models.dispatch.composite import best_kept, checked_slack, nearest

@@ -10,7 +10,7 @@ from .backends import backend as find_backend
 from .backends.gaps import close
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
-from .methods.arguments import call_limits
+from .methods.text import call_limits
 from .models import Problem, kind
 from .models.arguments import checked, is_real
 from .models.counts import how_many

@@ -13,11 +13,18 @@ from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
-from .methods.arguments import call_limits, check_arguments, chosen_method
 from .methods.auto import Auto
 from .methods.run_solver import OnIncumbent, without_solver
 from .methods.solvers import SolverMethod
-from .methods.text import check_method, parse_method, parse_start, start_method
+from .methods.text import (
+    call_limits,
+    check_arguments,
+    check_method,
+    chosen_method,
+    parse_method,
+    parse_start,
+    start_method,
+)
 from .models import Problem, Schedule
 from .models.arguments import checked
 from .models.dispatch.objectives import ObjectiveDisagrees
