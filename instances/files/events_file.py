@@ -17,9 +17,9 @@ from ...models.dispatch.jobs import Job, Running
 from ...models.node_states import NodeEvent, event_kinds, members
 from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from ...models.server_events import Known, ServerEvent, of_events, server_event_kinds, value_fault
+from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values
 from .folder import Folder, InstanceError, Table, TableRow
 from .lines import whole_of
-from .site_cells import SITE_COLUMNS, cells_of, columns_with_values
 from .writing import to_csv, write_whole
 
 EVENTS = "events.csv"

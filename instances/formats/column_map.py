@@ -16,9 +16,9 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.comparing import hashable
 from ..files.lines import number_of, wrong
-from ..files.site_cells import is_site_column, site_of
 from ..logged import MISSING, NEVER_STARTED, UNLIMITED, Logged
 from ..report import WorkloadError
+from ..site_columns import is_site_column, site_of
 from .slurm_values import duration, is_unknown, moment
 
 ENTRY = re.compile(r"\s*([A-Za-z][\w.]*)\s*=\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?(.+?)\s*", re.ASCII)

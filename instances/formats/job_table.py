@@ -14,11 +14,10 @@ import numpy as np
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.counts import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
-from ..files.site_cells import cells_of, columns_with_values, is_number_column, is_site_column, site_of
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace
 from ..report import BadLine, WorkloadError
-from ..site_columns import SiteColumns
+from ..site_columns import SiteColumns, cells_of, columns_with_values, is_number_column, is_site_column, site_of
 from ..workload import UNKNOWN, Workload
 from .column_map import EPOCH, ColumnMap, column_map
 

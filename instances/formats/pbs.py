@@ -25,10 +25,10 @@ from ...models.dispatch.site_request import (
     SiteRequest,
 )
 from ..files.lines import each_line, seconds_of, whole_of, wrong
-from ..files.site_cells import dependencies_of
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged
 from ..repair import Trace
 from ..report import BadLine
+from ..site_columns import dependencies_of
 from ..workload import Workload
 
 STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...errors import WrongValue
 from ...models.dispatch.site_request import Gres, SiteRequest
-from ..files.site_cells import dependencies_of
+from ..site_columns import dependencies_of
 from .slurm_values import COUNT, memory, moment
 
 COMMANDS = ("sbatch", "srun", "salloc")

@@ -25,9 +25,9 @@ from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, j
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of
 from ..files.profile_file import profile_csv, read_profile, wishes_of
-from ..files.site_cells import SITE_COLUMNS, cells_of, columns_with_values, site_of
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
+from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values, site_of
 
 # --- The tables ``[[reservations]]`` of an ``instance.toml``.
 

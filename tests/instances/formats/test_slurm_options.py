@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.errors import WrongValue
-from schedlab.instances.files.site_cells import dependencies_of, dependency_text
 from schedlab.instances.formats.slurm_options import begin_after, nodes_of, submitted
 from schedlab.instances.formats.slurm_values import duration
+from schedlab.instances.site_columns import dependencies_of, dependency_text
 from schedlab.models import Dependency, Gres, SiteRequest
 
 NOTHING = SiteRequest()
