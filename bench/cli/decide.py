@@ -18,8 +18,8 @@ from ..terminal import console_for, say
 
 if TYPE_CHECKING:
     from ...instances.states.machine_state import MachineState
+    from ...simulation.shadow import Comparison
     from ...simulation.shadow_answer import Answer
-    from ...simulation.shadow_comparison import Comparison
     from ..grid import Grid
 
 Decide = Callable[["MachineState"], "Answer"]
@@ -143,7 +143,7 @@ def _compare(
     places: Sequence[Path], dispatcher: str, answer_to: Decide, within: int | None, as_json: bool, out: Path | None
 ) -> None:
     """Compare the answers to states with what the machine did, and print it."""
-    from ...simulation.shadow_comparison import WITHIN, compare, comparisons_to_json
+    from ...simulation.shadow import WITHIN, compare, comparisons_to_json
 
     seconds = WITHIN if within is None else within
     states = _states(places)
