@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import Simulation, read_attempts, read_jobs, violations, write_attempts, write_jobs
-from schedlab.simulation.picture import gantt_of_replay
+from schedlab.simulation.result import gantt_of_replay
 
 MACHINE = Platform([NodeGroup("n", 3, {"cores": 4})])
 
