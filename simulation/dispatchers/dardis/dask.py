@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import Mapping
 from typing import Any
 
 from ....errors import MissingPackage
-from .dask_workers import local_cluster
 from .transport import Block
 
 
@@ -78,3 +78,52 @@ class DaskLink:
         """End the workers."""
         self._client.close()
         self._cluster.close()
+
+
+LOOPBACK = "127.0.0.1"
+OPEN = (
+    "other users of this machine can send commands to the Dask workers, as the package cryptography is missing: "
+    "pip install 'schedlab[dask]'"
+)
+
+
+def temporary_security() -> Any:
+    """Return the certificates of one cluster; None if the package ``cryptography`` is missing."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        return None
+
+
+def local_cluster(workers: int, threads: int) -> Any:
+    """Return a cluster of worker processes on this machine, without a dashboard.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+    threads : int
+        Threads of each.
+
+    Returns
+    -------
+    distributed.LocalCluster
+        Its attribute ``security`` has ``require_encryption`` if connections are encrypted.
+    """
+    from dask import config
+    from distributed import LocalCluster
+
+    # also without a dashboard they would serve pages about their tasks, without authentication
+    with config.set({f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}):
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            processes=True,
+            host=LOOPBACK,
+            security=temporary_security(),
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
