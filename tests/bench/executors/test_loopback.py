@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from distributed import Client
-from schedlab.simulation.dispatchers.dardis import dask_workers as workers
+from schedlab.simulation.dispatchers.dardis import dask as workers
 from schedlab.simulation.dispatchers.dardis.dask import LOOPBACK, local_cluster, temporary_security
 
 
