@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.heuristics import ListScheduler, warm_up
-from schedlab.heuristics.incumbents import running
+from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels import placement as kernels
 from schedlab.heuristics.kernels.aggregate import levels
 from schedlab.heuristics.kernels.chunks import new_hopeless

@@ -24,8 +24,8 @@ from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits
 from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
+from .clock import Clock, KernelStopped
 from .errors import LimitsBroken, NoSchedule
-from .incumbents import Clock, KernelStopped
 from .kernels.orders import OrderResult
 from .list_scheduling import AFTERWARDS, ListScheduler, improve_order
 

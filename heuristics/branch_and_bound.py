@@ -14,7 +14,8 @@ from ..models.arguments import rational
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, request_rows
-from .incumbents import Clock, Incumbents, OnIncumbent, compiled_first
+from .clock import Clock, compiled_first
+from .incumbents import Incumbents, OnIncumbent
 from .kernels.branch_and_bound import (
     DONE,
     FAR,

@@ -40,8 +40,9 @@ from ..models.deadline import Deadline
 from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Arrays, Placement, arrays
+from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import NoSchedule, keeping_limits
-from .incumbents import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, running
+from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
 from .kernels.chunks import new_hopeless
 from .kernels.costs import limits

@@ -21,8 +21,9 @@ from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
 from ..models.excerpt import with_short_repr
 from ..models.kind import WithProblem, given_problem
+from .clock import compiled_first
 from .errors import NothingFound
-from .incumbents import Incumbents, OnIncumbent, compiled_first
+from .incumbents import Incumbents, OnIncumbent
 from .kernels import eviction as kernels
 from .kernels.eviction import BacktrackingState, Bytes, Dense, Sparse, StrategyTable
 

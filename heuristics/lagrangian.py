@@ -26,8 +26,9 @@ from ..models.counts import how_many
 from ..models.deadline import Deadline
 from ..models.dispatch.objectives import Excess
 from .arrays import Placement, arrays
+from .clock import Clock, KernelStopped, compiled_first
 from .errors import NoSchedule, keeping_limits
-from .incumbents import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, improves
+from .incumbents import Incumbents, OnIncumbent, improves
 from .lagrangian_relaxation import (
     Dual,
     DualStopped,

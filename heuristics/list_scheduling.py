@@ -22,8 +22,9 @@ from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.unknown_names import hint
 from .arrays import Arrays, Placement, arrays, within_profile
+from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import CriterionUnusable, NoSchedule, UnknownOrder, keeping_limits
-from .incumbents import SAME, Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, running
+from .incumbents import SAME, Incumbents, OnIncumbent
 from .kernels import placement as kernels
 from .kernels.aggregate import new_aggregate, take
 from .kernels.costs import objective, profits

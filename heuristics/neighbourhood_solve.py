@@ -10,7 +10,7 @@ from ..models.dispatch.objectives import excess_of
 from ..models.neighbourhood import Neighbourhoods, Some
 from ..models.schedule_arrays import ScheduleArrays
 from .arrays import arrays
-from .incumbents import Clock
+from .clock import Clock
 
 if TYPE_CHECKING:
     from ..backends import Limits, Result

@@ -28,8 +28,9 @@ from ..models.language import Assignment
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods
 from ..models.schedule_arrays import POSTPONED
 from .arrays import Placement, arrays
+from .clock import Clock, compiled_first
 from .errors import keeping_limits
-from .incumbents import Clock, Incumbents, OnIncumbent, compiled_first, improves
+from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders
 from .neighbourhood_solve import BETTER, check_available, improve_placed
 

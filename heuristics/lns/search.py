@@ -40,8 +40,9 @@ from ...models import Cooling, Dispatch, Profit, Schedule, StepFunction
 from ...models.arguments import Natural, NonNegative, Positive, checked
 from ...models.kind import WithProblem, given_problem
 from ..arrays import Arrays
+from ..clock import compiled_first
 from ..errors import NothingFound, keeping_limits
-from ..incumbents import OnIncumbent, compiled_first
+from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..list_scheduling import tiny
 from .control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns

@@ -17,7 +17,8 @@ from ...models.excerpt import excerpt
 from ...models.returned import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
 from ..arrays import Placement, arrays
-from ..incumbents import OnIncumbent, running
+from ..clock import running
+from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, objective
 from ..kernels.orders import OrderResult
 from ..kernels.placement import build, same_for

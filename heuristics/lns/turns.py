@@ -18,7 +18,8 @@ from ...models.arguments import is_whole
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.returned import WrongAnswer, returned_numbers
-from ..incumbents import Clock, Incumbents, OnIncumbent
+from ..clock import Clock
+from ..incumbents import Incumbents, OnIncumbent
 from .control import Acceptance, History, Progress, Selection, Stopped, Stopping, Tolerances, Turn, Turns
 
 # --- A team of searches in threads: each has its own random numbers; all go on from the best order of them.

@@ -21,7 +21,8 @@ from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
 from ...models.deadline import Deadline
 from ...models.project.formulations import exclusive_sets
-from ..incumbents import Clock, Incumbents, OnIncumbent, compiled_first
+from ..clock import Clock, compiled_first
+from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
 from .serial_sgs import longest_path, multi_sgs

@@ -14,7 +14,8 @@ from ...errors import WrongArgument
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.excerpt import with_short_repr
 from ...models.project.formulations import exclusive_sets, part_formulation
-from ..incumbents import Clock, OnIncumbent, compiled_first
+from ..clock import Clock, compiled_first
+from ..incumbents import OnIncumbent
 from ..kernels.projects.schedules import Tasks
 from ..lns.control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns
 from ..lns.turns import as_text

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from schedlab import lns, load, solve
 from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up
+from schedlab.heuristics.clock import Clock, KernelStopped
 from schedlab.heuristics.delays import warm_up as warm_up_delays
-from schedlab.heuristics.incumbents import Clock, KernelStopped
 from schedlab.heuristics.lns.search import warm_up as warm_up_lns
 from schedlab.models.deadline import Deadline
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from schedlab import load
 from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
-from schedlab.heuristics.incumbents import running
+from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, no_aggregate
 from schedlab.heuristics.kernels.aggregate import possible as _possible
 from schedlab.heuristics.kernels.chunks import new_hopeless

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule
-from schedlab.heuristics.incumbents import running
+from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels import orders as checkpoints
 from schedlab.heuristics.kernels.orders import OrderResult
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running

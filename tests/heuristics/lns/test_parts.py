@@ -10,7 +10,7 @@ import pytest
 from schedlab import backends, lns
 from schedlab.heuristics import Placement
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.incumbents import running
+from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.orders import Mover, OrderResult
 from schedlab.heuristics.kernels.placement import same_for
 from schedlab.heuristics.kernels.ruin import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone

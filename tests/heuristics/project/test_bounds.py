@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics import project_bounds
-from schedlab.heuristics.incumbents import Clock
+from schedlab.heuristics.clock import Clock
 from schedlab.heuristics.project.bounds import MakespanBounds, warm_up
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.deadline import Deadline
