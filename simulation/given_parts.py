@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..instances.workload import Workload
-
 A = TypeVar("A", bound=np.ndarray[Any, Any])
+Jobs = TypeVar("Jobs")  # a dataclass with arrays: a ``Workload``
 OURS = f"{__name__.partition('.')[0]}."  # our parts change nothing, and compiled code has other types for data that cannot change
 
 
-def seen_by(part: object, workload: Workload) -> Workload:
+def seen_by(part: object, workload: Jobs) -> Jobs:
     """Return a workload whose arrays a part of a third party cannot change; it follows changes of the workload itself."""
     if _is_ours(part):
         return workload
     seen = copy.copy(workload)
-    for field in fields(workload):
+    for field in fields(cast(Any, workload)):
         value = getattr(workload, field.name)
         if isinstance(value, np.ndarray):
             object.__setattr__(seen, field.name, only_read(part, value))
