@@ -6,6 +6,10 @@ its end. So nothing that a user's function returns goes further without one of t
 
 from __future__ import annotations
 
+import copy
+from dataclasses import fields
+from typing import Any, TypeVar, cast
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -215,3 +219,43 @@ def _check_shape(who: str, found: object, array: NDArray[np.generic], count: int
 def _shown(value: object) -> str:
     """Return a value for a message, on one line: the ``repr`` of a long array has several."""
     return " ".join(excerpt(value).split())
+
+
+# --- What parts of third parties see of a replay: data that they can read and not change; and their notes.
+
+
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+Jobs = TypeVar("Jobs")  # a dataclass with arrays: a ``Workload``
+OURS = f"{__name__.partition('.')[0]}."  # our parts change nothing, and compiled code has other types for data that cannot change
+
+
+def seen_by(part: object, workload: Jobs) -> Jobs:
+    """Return a workload whose arrays a part of a third party cannot change; it follows changes of the workload itself."""
+    if _is_ours(part):
+        return workload
+    seen = copy.copy(workload)
+    for field in fields(cast(Any, workload)):
+        value = getattr(workload, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(seen, field.name, only_read(part, value))
+    return seen
+
+
+def only_read(part: object, array: A) -> A:
+    """Return a view of an array that a part of a third party cannot change."""
+    if _is_ours(part):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def notes_of(part: object) -> tuple[str, ...]:
+    """Return the remarks of a part, its attribute ``notes``: texts, or one text."""
+    notes = getattr(part, "notes", ())
+    return (notes,) if isinstance(notes, str) else tuple(map(str, notes))
+
+
+def _is_ours(part: object) -> bool:
+    module = getattr(part, "__module__", None) or type(part).__module__
+    return str(module).startswith(OURS)

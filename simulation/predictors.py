@@ -22,9 +22,8 @@ from ..models.compiled import internal_borrowing
 from ..models.counts import how_many
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer, returned_wholes
+from ..models.returned import WrongAnswer, notes_of, returned_wholes, seen_by
 from .errors import SimulationError
-from .given_parts import notes_of, seen_by
 
 # --- The protocol of predictors of the duration of jobs.
 

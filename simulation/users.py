@@ -17,9 +17,8 @@ from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
 from ..models.excerpt import with_short_repr
 from ..models.registry import Registry, Seconds
-from ..models.returned import WrongAnswer, returned_wholes
+from ..models.returned import WrongAnswer, notes_of, returned_wholes, seen_by
 from .errors import SimulationError
-from .given_parts import notes_of, seen_by
 from .predictors import notes_on_users
 
 # --- The protocol of users: they choose the walltime of each job when it is submitted, by what they have experienced.

@@ -35,10 +35,9 @@ from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
-from ...models.returned import WrongAnswer, returned_numbers
+from ...models.returned import WrongAnswer, only_read, returned_numbers, seen_by
 from ..errors import SimulationError
 from ..features.feature import Replay
-from ..given_parts import only_read, seen_by
 from ..predictors import Users, learn_and_predict, users_of
 from . import conservative as counted
 from . import followed
