@@ -29,7 +29,7 @@ from .dispatchers.policy import Chosen, Policy, needs_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .dispatchers.slurm import Slurm
 from .engine import STOPPED, Engine, OnProgress
-from .exclusions import ONE_REQUEST
+from .errors import ONE_REQUEST
 from .features.batch_server import batch_server, split_events
 from .features.dependencies import Dependencies
 from .features.feature import Feature
@@ -335,7 +335,7 @@ def simulate(
         If a dispatcher of your own cannot be imported or created, or lacks a method.
     ValueError
         If ``allocator``, ``period``, ``events``, ``reservations``, ``requeue``, ``desired`` or ``power_cap`` is not
-        valid; or if options exclude each other (``schedlab.simulation.exclusions``).
+        valid; or if options exclude each other (``schedlab.simulation.errors``).
 
     Examples
     --------

@@ -78,7 +78,7 @@ def with_production(
     server = server_events(events)
     if not server and not reservations:
         return workload
-    from ...simulation.exclusions import OTHER_TIMES
+    from ...simulation.errors import OTHER_TIMES
     from ...simulation.features.batch_server import batch_server
 
     if replay.load is not None:

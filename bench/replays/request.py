@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...instances import read_events
 from ...instances.files.folder import content_of
 from ...models.dispatch.objectives import find_objective
-from ...simulation.exclusions import NO_STRETCH
+from ...simulation.errors import NO_STRETCH
 from ..errors import WrongUse
 from ..runs.view import View
 from ..studies.study import Study

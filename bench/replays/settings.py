@@ -16,7 +16,7 @@ from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST
 from ...models.unknown_names import hint
-from ...simulation.exclusions import ONE_LIMIT, OWN_WINDOW
+from ...simulation.errors import ONE_LIMIT, OWN_WINDOW
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse
 

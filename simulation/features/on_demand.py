@@ -27,8 +27,7 @@ from ...models.eviction.jobs import checkpoint_seconds, exact
 from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
 from ..agenda import Rank
-from ..errors import SimulationError
-from ..exclusions import WHOLE_NODES
+from ..errors import WHOLE_NODES, SimulationError
 from ..preemption.events import OnDemandJob, check_jobs
 from ..preemption.evictors import Evictor
 from ..preemption.settings import Preemption

@@ -251,7 +251,7 @@ def draw_of(seed):
     rng = random.Random(f"features {seed}")
     names = tuple(rng.sample(list(FEATURES), rng.choice((2, 3))))
     draw = Draw(seed, names, None)
-    if draw.whole_nodes:  # see ``schedlab.simulation.exclusions``
+    if draw.whole_nodes:  # see ``schedlab.simulation.errors``
         draw.features = names = tuple(name for name in names if name != "chunks")
     base = random_world(
         seed, calendars="calendars" in names, outages="outages" in names, busy="running jobs" in names and not draw.whole_nodes,

@@ -20,7 +20,7 @@ from ....models.comparing import hashable
 from ....models.deadline import Deadline
 from ....models.language import Assignment, Model
 from ...dispatcher import Ended
-from ...exclusions import ONE_LIMIT
+from ...errors import ONE_LIMIT
 from .placing import Waiting
 
 # --- The overhead control of [Bridi2018, 4.4]: a limit of the solver that follows the time to its first solution.

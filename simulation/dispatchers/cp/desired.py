@@ -18,7 +18,7 @@ from ....models.dispatch.desired import Shape, shape_of
 from ....models.dispatch.formulations import Blocks, Levels
 from ....models.profiles.profile import ALWAYS, Steps
 from ...dispatcher import Moment
-from ...exclusions import NO_ROOM
+from ...errors import NO_ROOM
 from .model import FOLLOWED, Usage, problem_of
 from .placing import NodeTimeline, Waiting
 

@@ -18,7 +18,7 @@ from ....models.counts import how_many
 from ....models.excerpt import with_short_repr
 from ....models.profiles.profile import DesiredProfile
 from ...dispatcher import Decision, Moment, PlannedStart, Start
-from ...exclusions import NO_POWER
+from ...errors import NO_POWER
 from ...timeline import kept_free
 from .messages import Answering, Costs, Limits, Placement, Wish
 from .names import SETUPS
