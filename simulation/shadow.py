@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from time import perf_counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -104,10 +104,10 @@ def decide(
     if not state.waiting:
         named.make(**options)
         return Answer(state.now, dispatcher, (), (), {}, state.left_out, shift=state.shift)
-    began = time.perf_counter()
+    began = perf_counter()
     engine = _at_decision(state, named, options, placing, priorities, seed)
     if named.backend is not None and decision_time is not None:  # what has been loaded by now is not loaded again
-        options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (time.perf_counter() - began))
+        options["limit"] = max(SMALLEST_PART * decision_time, decision_time - (perf_counter() - began))
         engine = _at_decision(state, named, options, placing, priorities, seed)
     expected = dict(engine.ledger.expected)
     engine.decide()
@@ -119,7 +119,7 @@ def decide(
         expected={job.id: expected[job.id] for job in state.waiting},
         left_out=state.left_out,
         ended=next(iter(engine.calls.ended), "trivial"),
-        seconds=time.perf_counter() - began,
+        seconds=perf_counter() - began,
         shift=state.shift,
     )
     wrong = faults(state, answer)
