@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.models.profiles.builders import power_cap
 from schedlab.simulation import CPDispatcher, Dardis, OnDemandJob, Preemption
-from schedlab.simulation import exclusions as table
+from schedlab.simulation import errors as table
 
 SHARED = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 LOG = "\n".join(f"{k} {600 * k} 0 60 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1" for k in range(1, 4)) + "\n"
