@@ -18,8 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import Dardis, simulate
 
 NODES = (10, 100, 1_000, 10_000)
 JOBS = 300

@@ -16,10 +16,10 @@ from statistics import median
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from schedlab.instances.traces import open_trace
+from schedlab.instances import open_trace
+from schedlab.simulation import simulate
 from schedlab.simulation.groups import GROUPINGS
 from schedlab.simulation.metrics import metrics
-from schedlab.simulation.simulator import simulate
 
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace

@@ -16,11 +16,10 @@ import numpy as np
 from rich import box
 from rich.table import Table
 from schedlab.bench.terminal import console_for
+from schedlab.instances import Workload, write_swf
 from schedlab.instances.files.writing import whole_file
 from schedlab.instances.formats.eurora_trace import COLUMNS
-from schedlab.instances.formats.swf import write_swf
 from schedlab.instances.generators.lublin import workload
-from schedlab.instances.workload import Workload
 
 from .cost import cost_of
 

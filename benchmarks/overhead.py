@@ -24,19 +24,14 @@ from rich.table import Table
 from schedlab.bench.errors import WRONG
 from schedlab.bench.terminal import console_for
 from schedlab.errors import SchedlabError
-from schedlab.instances import open_trace
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload, open_trace
 from schedlab.models import Job, Platform, Queue
 from schedlab.models.array_types import Ints
-from schedlab.models.profiles.builders import daily
-from schedlab.models.profiles.profile import DesiredProfile
-from schedlab.simulation.dispatcher import Decision, Moment, Start
-from schedlab.simulation.dispatchers.dardis.dispatcher import Dardis
+from schedlab.models.profiles import DesiredProfile, daily
+from schedlab.simulation import Dardis, Decision, Moment, Simulation, Start, simulate
 from schedlab.simulation.dispatchers.dardis.messages import Limits
 from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
 from schedlab.simulation.dispatchers.dardis.transport import InProcess, Transport
-from schedlab.simulation.result import Simulation
-from schedlab.simulation.simulator import simulate
 
 PAPER = {"node": 0.018, "selection": 0.006, "rule": 5.356}  # seconds [Bridi2018, table 5.2]
 

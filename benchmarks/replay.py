@@ -23,7 +23,7 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from schedlab.instances.formats.swf import read_swf
+from schedlab.instances import read_swf
 from schedlab.models import NodeGroup, Platform
 
 from .accasim import DISPATCHERS
@@ -129,7 +129,7 @@ def ours(log: Path, nodes: int, cores: int, policy: str) -> ReplayTime:
     -------
     ReplayTime
     """
-    from schedlab.simulation.simulator import simulate
+    from schedlab.simulation import simulate
 
     platform = Platform([NodeGroup("node", nodes, {"cores": cores})])
     seconds = []

@@ -18,11 +18,10 @@ import numpy as np
 import schedlab as sl
 from schedlab.instances import Workload, open_trace
 from schedlab.instances.generators.lublin import workload
-from schedlab.models.node_states import NodeEvent
+from schedlab.models import NodeEvent
 from schedlab.models.reservations import Repeat, Reservation
+from schedlab.simulation import Preemption, evictor_of
 from schedlab.simulation.preemption.events import Stream
-from schedlab.simulation.preemption.evictors import evictor_of
-from schedlab.simulation.preemption.settings import Preemption
 
 from .benchmark import Benchmark, Case, main
 from .replay import write_trace

@@ -18,10 +18,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.bench.terminal import console_for
-from schedlab.instances.formats.swf import write_swf
+from schedlab.instances import write_swf
 from schedlab.instances.generators.lublin import workload
 from schedlab.models import NodeGroup, Platform
-from schedlab.simulation.simulator import simulate
+from schedlab.simulation import simulate
 
 from .cost import cost_of
 

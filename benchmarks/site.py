@@ -17,10 +17,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.bench.terminal import console_for
-from schedlab.instances.workload import NodeTerms, Workload
-from schedlab.models import Queue
-from schedlab.models.site import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation.simulator import simulate
+from schedlab.instances import Workload
+from schedlab.instances.workload import NodeTerms
+from schedlab.models import QOS, Association, Limits, Partition, Queue, SchedulerSettings, Site, SiteNode
+from schedlab.simulation import simulate
 
 from .cost import peak_mb
 

@@ -4,11 +4,10 @@ from collections.abc import Iterable
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import Limits, backend
+from schedlab.backends import Limits, backend
 from schedlab.backends.conformance.agreement import Contender, examine_one
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import ALL, Chain, constructs_of
-from schedlab.backends.decompositions.constructs import Construct
+from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
 

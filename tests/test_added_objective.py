@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
-from schedlab.heuristics import delay_search, first_solution, multi_search, relaxation_search
+from schedlab.heuristics import delay_search, first_solution, move_jobs, multi_search, relaxation_search
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.costs import objective as kernel_objective
-from schedlab.heuristics.list_scheduling import move_jobs
 from schedlab.heuristics.neighbourhood_solve import improve
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import (
@@ -27,7 +26,7 @@ from schedlab.models.dispatch.objectives import (
     register_objective,
 )
 from schedlab.models.neighbourhood import neighbourhood
-from schedlab.simulation.dispatchers.cp.dispatcher import CPDispatcher
+from schedlab.simulation import CPDispatcher
 
 WEIGHTS = {"urgent": 3.0, "normal": 0.5}
 DUE = {f"j{k}": due for k, due in enumerate((4, 9, 2, 7, 12, 3, 30, 11, 5, 20))}

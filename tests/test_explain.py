@@ -11,7 +11,8 @@ from schedlab.backends import Limits, run
 from schedlab.models import DesiredProfile, Encoding
 from schedlab.models.elements import Element, Elements, minimal_set
 from schedlab.models.kind import ProblemKind
-from schedlab.models.profiles.profile import ALWAYS, Steps
+from schedlab.models.profiles import Steps
+from schedlab.models.profiles.profile import ALWAYS
 
 H = 3600
 GPU = sl.NodeGroup("gpu", 2, {"cores": 16, "memory": 64})

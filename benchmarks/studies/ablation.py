@@ -19,10 +19,19 @@ from typing import cast
 from rich.console import Console
 from schedlab.bench.studies.days import paired
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.lns.control import Progress, SimulatedAnnealing
-from schedlab.heuristics.lns.operators import KeyChanges, Operator, OrderMoves
-from schedlab.heuristics.lns.ruin import AroundTime, ConsecutiveStarts, RoomForWaiting, RuinAndRecreate
-from schedlab.heuristics.lns.search import lns, usual_selection
+from schedlab.heuristics.lns import (
+    AroundTime,
+    ConsecutiveStarts,
+    KeyChanges,
+    Operator,
+    OrderMoves,
+    Progress,
+    RoomForWaiting,
+    RuinAndRecreate,
+    SimulatedAnnealing,
+    usual_selection,
+)
+from schedlab.heuristics.lns.search import lns
 from schedlab.instances import generators
 from schedlab.models.counts import how_many
 

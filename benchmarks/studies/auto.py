@@ -21,12 +21,11 @@ from schedlab.bench.errors import STOPPED, WrongUse, exit_code
 from schedlab.bench.grid import Grid
 from schedlab.bench.records.store import files, read
 from schedlab.errors import SchedlabError
-from schedlab.instances import load, names, write
+from schedlab.instances import generators, load, names, write
 from schedlab.instances.files.writing import write_whole
-from schedlab.instances.registry import generators
-from schedlab.methods.text import parse_method
+from schedlab.methods import parse_method
+from schedlab.models import Problem
 from schedlab.models.counts import how_many
-from schedlab.models.problem import Problem
 
 from .run import run_study
 

@@ -24,7 +24,7 @@ from schedlab.instances.files.profile_file import WishList, wishes_of, write_pro
 from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.instances.weather import read_weather
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.profiles.builders import Wish, from_temperature
+from schedlab.models.profiles import Wish, from_temperature
 from schedlab.models.step_function import DAY, HOUR
 
 CLOCK = 1_296_571_124  # Unix time of second 0 of the log of CEA Curie

@@ -31,7 +31,7 @@ def test_a_solution_that_the_search_for_a_conflict_finds(wrong):
 
 
 def test_a_solution_that_is_found_for_a_decomposed_model(wrong, monkeypatch):
-    from schedlab.backends.decompositions.constructs import Construct
+    from schedlab.backends.decompositions import Construct
 
     monkeypatch.setattr(cpsat.CpSat, "supports", frozenset(Construct) - {Construct.NO_OVERLAP}, raising=False)
     m, _ = model()

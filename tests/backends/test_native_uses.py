@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends import Availability, Exactness, Outcome, base, register
-from schedlab.backends.decompositions.constructs import Construct
+from schedlab.backends.decompositions import Construct
 from schedlab.models.plugins import PluginError
 
 BACKENDS = ("cpsat", "highs", "cpo")

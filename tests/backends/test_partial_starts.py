@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import backend
+from schedlab.backends import backend
 from schedlab.models.language import IntervalValue, ModelError
 
 BACKENDS = ["pyomo", "cpsat", "highs", "cpo"]  # pyomo before docplex

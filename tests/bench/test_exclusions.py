@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.models.profiles.builders import power_cap
+from schedlab.models.profiles import power_cap
 from schedlab.simulation import CPDispatcher, Dardis, OnDemandJob, Preemption
 from schedlab.simulation import errors as table
 

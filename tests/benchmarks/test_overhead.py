@@ -5,7 +5,7 @@ from schedlab.benchmarks.dardis import machine
 from schedlab.benchmarks.overhead import Algorithm4, main, measured, ratios, table
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import daily, flat
+from schedlab.models.profiles import daily, flat
 from schedlab.simulation import simulate
 
 

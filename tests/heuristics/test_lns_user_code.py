@@ -9,9 +9,7 @@ import pytest
 import schedlab as sl
 from schedlab import lns
 from schedlab.heuristics import lns as lns_parts
-from schedlab.heuristics.lns.control import Tolerances, Turns
-from schedlab.heuristics.lns.operators import KeyChanges
-from schedlab.heuristics.lns.ruin import AroundTime, InsertBy, RuinAndRecreate
+from schedlab.heuristics.lns import AroundTime, InsertBy, KeyChanges, RuinAndRecreate, Tolerances, Turns
 from schedlab.models.plugins import PluginError
 
 NAN = float("nan")

@@ -44,8 +44,8 @@ def test_a_kernel_at_work_is_stopped(problem):
     """One call with a million moves or 100,000 steps of ruin and recreate takes minutes without a clock."""
     from schedlab.heuristics.kernels.orders import OrderResult
     from schedlab.heuristics.list_scheduling import not_worse
-    from schedlab.heuristics.lns.ruin import OwnSchedule, RuinAndRecreate
-    from schedlab.heuristics.lns.state import LnsSearch
+    from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
+    from schedlab.heuristics.lns.ruin import OwnSchedule
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")

@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from schedlab.heuristics import registry
-from schedlab.heuristics.registry import warm_up_for
+from schedlab.heuristics import registry, warm_up_for
 from schedlab.instances import load
 from schedlab.models import kind
 

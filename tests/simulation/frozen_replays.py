@@ -15,7 +15,7 @@ from pathlib import Path
 import schedlab as sl
 from schedlab.errors import SchedlabError
 from schedlab.models import DesiredProfile, NodeEvent
-from schedlab.models.profiles.builders import daily
+from schedlab.models.profiles import daily
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.models.server_events import ServerEvent
 from schedlab.simulation import OnDemandJob, Preemption, Switching, parse_dispatcher

@@ -19,7 +19,7 @@ import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running, StepFunction
-from schedlab.models.profiles.builders import Wish, profile_of
+from schedlab.models.profiles import Wish, profile_of
 from schedlab.models.tariff import Tariff
 from schedlab.simulation import (
     Feature,

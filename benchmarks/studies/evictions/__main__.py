@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 from schedlab.bench.runs.selection import parse_seeds
-from schedlab.instances.traces import open_trace
-from schedlab.simulation.preemption.evictors import evictor_of
+from schedlab.instances import open_trace
+from schedlab.simulation import evictor_of
 
 from ..run import run_study
 from .replays import EVICTORS, METHODS, result_of

@@ -8,14 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from schedlab.instances import Workload
 from schedlab.instances.files.writing import write_whole
-from schedlab.instances.workload import Workload
 from schedlab.models import Eviction, Platform
+from schedlab.simulation import Evictor, Preemption, evictor_of, simulate
 from schedlab.simulation.metrics import metrics
 from schedlab.simulation.preemption.events import Stream
-from schedlab.simulation.preemption.evictors import Evictor, evictor_of
-from schedlab.simulation.preemption.settings import Preemption
-from schedlab.simulation.simulator import simulate
 
 EVICTORS = ("none", "kill", "greedy", "dp", "dp-knee", "reserve:512")
 METHODS = ("dp", "greedy", "kill")

@@ -15,7 +15,7 @@ from schedlab.bench.terminal import console_for
 from schedlab.errors import SchedlabError
 from schedlab.instances import Instance, load
 from schedlab.instances.files.writing import write_whole
-from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation import check_dispatcher
 
 from .bound import bound_of
 from .pictures import means, over_time, profits

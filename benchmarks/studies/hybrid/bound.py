@@ -31,13 +31,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from schedlab.bench.errors import WrongUse
-from schedlab.instances import Instance
-from schedlab.instances.workload import Workload
-from schedlab.models import Profit
+from schedlab.instances import Instance, Workload
+from schedlab.models import Cooling, Profit, StepFunction
 from schedlab.models.array_types import Floats
-from schedlab.models.profit.cooling import Cooling, Point
+from schedlab.models.profit.cooling import Point
 from schedlab.models.profit.problem import JOULES, segments_between
-from schedlab.models.step_function import StepFunction
 
 Slice = tuple[float, int, float]
 """Euro per joule, the segment, and how many joules it can take at this price."""

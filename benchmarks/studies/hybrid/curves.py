@@ -9,9 +9,9 @@ import numpy as np
 from schedlab.instances import Instance
 from schedlab.models.array_types import Floats, Ints
 from schedlab.models.step_function import HOUR
+from schedlab.simulation import Simulation
 from schedlab.simulation.curves import busy_nodes
 from schedlab.simulation.records import OffIntervals
-from schedlab.simulation.result import Simulation
 
 
 def curves(run: Simulation, states: OffIntervals, instance: Instance) -> Mapping[str, Any]:

@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from schedlab.instances import Instance
+from schedlab.instances import Instance, Workload
 from schedlab.instances.files.folder import content_of
 from schedlab.instances.files.writing import write_whole
-from schedlab.instances.workload import Workload
 from schedlab.models import Profit
 from schedlab.models.tariff import Tariff
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
+from schedlab.simulation import Simulation, parse_dispatcher, simulate
 from schedlab.simulation.energy import Centre, Machine, Runs, account, power_of
 from schedlab.simulation.node_policies import NODE_POLICIES
 from schedlab.simulation.records import OffIntervals
-from schedlab.simulation.result import Simulation
-from schedlab.simulation.simulator import simulate
 
 from .curves import curves
 

@@ -13,7 +13,7 @@ from schedlab.bench.plots.statistics import grouped_bars
 from schedlab.bench.plots.svg import side_by_side
 from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances.files.writing import write_whole
-from schedlab.simulation.dispatchers.registry import check_dispatcher
+from schedlab.simulation import check_dispatcher
 
 from ..run import run_study
 from .replays import JOBS, SCENARIOS, WAIT, Waits, found_load, replay, workload

@@ -12,10 +12,9 @@ from schedlab.errors import WrongValue
 from schedlab.instances import Instance, generators
 from schedlab.models.array_types import Floats
 from schedlab.models.counts import how_many
+from schedlab.simulation import Simulation, simulate, users_of
 from schedlab.simulation.rankers import LAST
-from schedlab.simulation.result import Simulation
-from schedlab.simulation.simulator import simulate
-from schedlab.simulation.users import CLASSES, accuracy_class, request_accuracy, users_of
+from schedlab.simulation.users import CLASSES, accuracy_class, request_accuracy
 
 SCENARIOS = ("be", "ge", "cf", "cfg", "di", "hdi")
 DYNAMIC = ("di", "hdi")

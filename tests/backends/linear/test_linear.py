@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.backends.linear import lower
 from schedlab.backends.linear.form import Affine, FormBuilder, ranges
 from schedlab.backends.linear.grid import Grid
-from schedlab.backends.linear.lowering import lower
 
 LOWERINGS = ("pairwise", "time-indexed")
 Declared = tuple[sl.Model, float]

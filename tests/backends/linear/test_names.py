@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.backends.base import backend
+from schedlab.backends import backend
 from schedlab.backends.linear.names import distinct, written
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.instances import load, write
-from schedlab.models.profiles.builders import daily
+from schedlab.models.profiles import daily
 
 NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"
 RUN = ("run", "eurora_99", "--first", "12", "--methods", "first-solution:est", "--out", "r")

@@ -13,7 +13,7 @@ from schedlab.bench.runs.view import View
 from schedlab.bench.tables.dispatchers import dispatcher_columns
 from schedlab.bench.tables.replay_figures import all_figures, models
 from schedlab.bench.tables.replay_results import extract_replays
-from schedlab.models.profiles.builders import flat
+from schedlab.models.profiles import flat
 from schedlab.simulation import simulate
 from schedlab.simulation.dispatchers.registry import PREDICTED_BY
 

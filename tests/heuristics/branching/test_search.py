@@ -11,9 +11,8 @@ from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_bra
 from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances.generators.eurora import generate
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.jobs import Chunk
-from schedlab.models.profiles.builders import flat
+from schedlab.models import Chunk, Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models.profiles import flat
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

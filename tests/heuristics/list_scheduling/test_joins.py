@@ -5,7 +5,7 @@ from schedlab import load
 from schedlab.heuristics import ListScheduler
 from schedlab.heuristics.kernels.costs import profit, profits
 from schedlab.heuristics.list_scheduling import Joins, Tried, joined
-from schedlab.heuristics.lns.state import LnsSearch
+from schedlab.heuristics.lns import LnsSearch
 
 
 def test_the_profits_of_the_segments_sum_up_to_the_profit():

@@ -15,35 +15,36 @@ from schedlab.heuristics.kernels.orders import Mover, OrderResult
 from schedlab.heuristics.kernels.placement import same_for
 from schedlab.heuristics.kernels.ruin import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
 from schedlab.heuristics.list_scheduling import not_worse
-from schedlab.heuristics.lns.control import (
+from schedlab.heuristics.lns import (
     Alternate,
+    AroundTime,
+    ConsecutiveStarts,
     FirstOf,
     GainPerSecond,
     HillClimbing,
     History,
+    InsertBy,
+    KeyChanges,
+    LnsSearch,
     NoImprovement,
+    Operator,
+    OrderMoves,
+    Population,
     Progress,
     RandomChoice,
     RecordToRecord,
+    RoomForWaiting,
+    RuinAndRecreate,
     Seconds,
     Selection,
     SimulatedAnnealing,
+    SolverWindows,
     Threshold,
     Tolerances,
     Turn,
     Turns,
 )
-from schedlab.heuristics.lns.operators import KeyChanges, Operator, OrderMoves, SolverWindows
-from schedlab.heuristics.lns.orders import Population
-from schedlab.heuristics.lns.ruin import (
-    AroundTime,
-    ConsecutiveStarts,
-    InsertBy,
-    OwnSchedule,
-    RoomForWaiting,
-    RuinAndRecreate,
-)
-from schedlab.heuristics.lns.state import LnsSearch
+from schedlab.heuristics.lns.ruin import OwnSchedule
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.schedule_arrays import POSTPONED
 

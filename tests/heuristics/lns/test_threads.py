@@ -3,8 +3,7 @@
 import pytest
 from schedlab import lns
 from schedlab.errors import SchedlabError
-from schedlab.heuristics.lns.operators import OrderMoves
-from schedlab.heuristics.lns.ruin import RuinAndRecreate
+from schedlab.heuristics.lns import OrderMoves, RuinAndRecreate
 from schedlab.instances import load
 
 

@@ -4,7 +4,7 @@ import pytest
 from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.files.profile_file import read_profile, read_wishes, write_profile
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.profiles.builders import Wish, daily, power_cap, profile_of
+from schedlab.models.profiles import Wish, daily, power_cap, profile_of
 
 MACHINE = Platform([NodeGroup("thin", 3, {"cores": 16}), NodeGroup("gpu", 2, {"cores": 8, "gpus": 2})])
 DAY_NIGHT = """\

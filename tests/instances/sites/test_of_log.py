@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances import WorkloadError
+from schedlab.instances import WorkloadError, read_trace
 from schedlab.instances.sites import PlacedJob, read_site, site_of_jobs, site_of_log
 from schedlab.instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
-from schedlab.instances.traces import read_trace
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]

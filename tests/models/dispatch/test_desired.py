@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 
 ONE = Platform([NodeGroup("n", 2, {"cores": 4})])
 TWO = Platform([NodeGroup("a", 1, {"cores": 4, "gpus": 1}), NodeGroup("b", 1, {"cores": 6})])

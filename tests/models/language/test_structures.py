@@ -8,8 +8,8 @@ import pytest
 import schedlab as sl
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_constructs import RandomStructures
-from schedlab.models.language import Assignment, Interval, ModelError
-from schedlab.models.language.calendars import Intensity, lengths
+from schedlab.models.language import Assignment, Intensity, Interval, ModelError
+from schedlab.models.language.calendars import lengths
 
 
 def shop() -> tuple[sl.Model, Interval, Interval, Interval, sl.Integer]:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 from schedlab.models import ProblemError, StepFunction
-from schedlab.models.profiles.builders import flat
-from schedlab.models.profiles.extraction import extracted, joined, nodes_on, use_of
+from schedlab.models.profiles import extracted, flat, joined, nodes_on, use_of
 
 HOUR, DAY = 3600, 86400
 MACHINE = sl.Platform([sl.NodeGroup("n", 9, {"cores": 8}), sl.NodeGroup("fat", 2, {"cores": 32})])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import schedlab as sl
-from schedlab.simulation.dispatcher import Decision, Moment, Start
+from schedlab.simulation import Decision, Moment, Start
 
 
 class AreaFirst:

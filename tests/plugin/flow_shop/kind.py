@@ -15,9 +15,9 @@ from schedlab.heuristics import Heuristic, Incumbents, OnIncumbent
 from schedlab.instances import Instance
 from schedlab.instances.files.folder import Folder
 from schedlab.instances.files.writing import to_csv, to_toml, write_files
+from schedlab.models import Problem, Schedule
 from schedlab.models.json_values import Count
 from schedlab.models.kind import ProblemKind
-from schedlab.models.problem import Problem, Schedule
 
 from .problem import FlowShop
 

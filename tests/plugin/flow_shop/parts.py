@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 import schedlab as sl
+from schedlab.instances import Trace
 from schedlab.instances.logged import Logged
-from schedlab.instances.repair import Trace
 from schedlab.instances.traces import Format
 from schedlab.models.dispatch.objectives import Excess, Objective
 from schedlab.models.registry import WholeSeconds
+from schedlab.simulation import NodeDecision
 from schedlab.simulation.forecasts import Persistence
-from schedlab.simulation.node_policies import NodeDecision
 
 
 @dataclass

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import schedlab as sl
+from schedlab.models import Encoding, Schedule
 from schedlab.models.language import Violation
-from schedlab.models.problem import Encoding, Schedule
 
 
 class FlowShop:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.profiles.builders import daily
+from schedlab.models.profiles import daily
 from schedlab.simulation.dispatchers.dardis.messages import Limits, Placement, Request
 from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers, limits_of, unlimited
 

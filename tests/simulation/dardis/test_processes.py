@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import daily
+from schedlab.models.profiles import daily
 from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.messages import Answering, Extend, Placement, Release, Request
 from schedlab.simulation.dispatchers.dardis.names import GENERATORS, POLICIES

@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from schedlab.instances import WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import Wish, flat, power_cap, profile_of
+from schedlab.models.profiles import Wish, flat, power_cap, profile_of
 from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.messages import Extend, Release
 from schedlab.simulation.dispatchers.dardis.names import SETUPS

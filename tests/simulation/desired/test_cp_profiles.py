@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import Wish, daily, flat, profile_of
+from schedlab.models.profiles import Wish, daily, flat, profile_of
 from schedlab.simulation import CPDispatcher, CPModel, is_dispatcher, parse_dispatcher
 
 HOUR = 3600

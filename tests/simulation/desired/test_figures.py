@@ -6,7 +6,7 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
-from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 from schedlab.simulation.desired_use import dissimilarity, mean_curves
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4}), NodeGroup("b", 1, {"cores": 8})])

@@ -9,15 +9,20 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
-from schedlab.models.profiles.builders import Wish, daily, flat, power_cap, profile_of
+from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 from schedlab.models.reservations import Reservation
-from schedlab.simulation import OnDemandJob, Preemption, SimulationError
-from schedlab.simulation.dispatcher import Decision
-from schedlab.simulation.dispatchers.policy import POLICIES, WITHIN_PROFILE
-from schedlab.simulation.dispatchers.registry import parse_dispatcher
-from schedlab.simulation.verify.replay import violations
+from schedlab.simulation import (
+    POLICIES,
+    Decision,
+    OnDemandJob,
+    Preemption,
+    SimulationError,
+    parse_dispatcher,
+    violations,
+)
+from schedlab.simulation.dispatchers.policy import WITHIN_PROFILE
 
 from simulation import toy_dispatchers
 

@@ -7,13 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.models import Dispatch, Job, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation import SimulationError
+from schedlab.instances import WorkloadError
+from schedlab.models import (
+    QOS,
+    Association,
+    Dispatch,
+    Job,
+    Limits,
+    Partition,
+    Queue,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
+from schedlab.simulation import SimulationError, violations
 from schedlab.simulation.features.site_limits import not_obeyed, on_site, site_limits
-from schedlab.simulation.verify.replay import violations
 
 PROMPT = "slurm:bf_interval=1:sched_interval=1:batch_sched_delay=0"
 POLICIES = ("fcfs", "easy", "easy++", "conservative", "plan", "plan@lns:rounds=2", "sjf", "pbs-fifo", PROMPT)

@@ -2,9 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.models import Dispatch, Job, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import QOS, Limits, Partition, PBSSettings, Site, SiteNode
+from schedlab.models import QOS, Dispatch, Job, Limits, Partition, PBSSettings, Queue, Site, SiteNode, SiteRequest
 from schedlab.simulation.features.site_limits import not_obeyed
 
 POLICIES = ("fcfs", "easy", "conservative", "plan")

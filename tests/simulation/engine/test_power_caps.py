@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.instances import WorkloadError
 from schedlab.models import NodeEvent
-from schedlab.models.profiles.builders import Wish, power_cap, profile_of
+from schedlab.models.profiles import Wish, power_cap, profile_of
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
 from schedlab.simulation import violations

@@ -5,12 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from schedlab.errors import WrongValue
-from schedlab.instances.report import WorkloadError
+from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.site_columns import SiteColumns
-from schedlab.instances.workload import Workload
-from schedlab.models import Dispatch, Job, Queue
-from schedlab.models.dispatch.site_request import Recorded, SiteRequest
-from schedlab.models.site import QOS, Association, Licence, Partition, PBSSettings, Site, SiteNode
+from schedlab.models import (
+    QOS,
+    Association,
+    Dispatch,
+    Job,
+    Licence,
+    Partition,
+    PBSSettings,
+    Queue,
+    Recorded,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
 from schedlab.simulation.features.site_fit import fitted
 
 SITE = Site(

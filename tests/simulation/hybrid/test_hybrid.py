@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.profiles.builders import flat
-from schedlab.models.profiles.extraction import nodes_on
+from schedlab.models.profiles import flat, nodes_on
 from schedlab.models.registry import WrongOption
 from schedlab.models.tariff import Tariff
 from schedlab.simulation import Hybrid, SimulationError, is_dispatcher, parse_dispatcher

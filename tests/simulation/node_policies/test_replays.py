@@ -8,8 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
-from schedlab.models.profiles.builders import daily, flat
-from schedlab.models.profiles.profile import Steps
+from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.reservations import Reservation
 from schedlab.models.step_function import DAY
 from schedlab.models.tariff import Tariff

@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.instances.generators.lublin import workload
 from schedlab.models import NodeEvent
-from schedlab.models.profiles.builders import daily
+from schedlab.models.profiles import daily
 from schedlab.simulation import POLICIES, Policy
 from schedlab.simulation.dispatchers import conservative as counted
 from schedlab.simulation.dispatchers.policy import by_duration, by_slowdown

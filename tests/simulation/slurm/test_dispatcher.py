@@ -4,14 +4,27 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.instances.report import WorkloadError
-from schedlab.models import Dispatch, Job, NodeEvent, Queue
-from schedlab.models.dispatch.jobs import Chunk
-from schedlab.models.dispatch.site_request import Dependency, SiteRequest
+from schedlab.instances import WorkloadError
+from schedlab.models import (
+    QOS,
+    Association,
+    Chunk,
+    Dependency,
+    Dispatch,
+    Job,
+    Limits,
+    NodeEvent,
+    Partition,
+    PBSSettings,
+    Queue,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.models.site import QOS, Association, Limits, Partition, PBSSettings, SchedulerSettings, Site, SiteNode
-from schedlab.simulation.node_policies import Switching
+from schedlab.simulation import Switching
 from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
 from schedlab.simulation.slurm.replay import SlurmReplay
 from simulation.test_every_dispatcher import FEATURES, day, urgent
