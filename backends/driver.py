@@ -16,7 +16,7 @@ from ..models.counts import how_many
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
-from ..models.language.bounds import REAL_TOLERANCE, late_presence, offset_of, origin_of
+from ..models.language.bounds import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of
 from ..models.language.defined import defined
 from ..models.language.model import without_end
 from .base import (
@@ -213,10 +213,41 @@ def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> 
 
 
 def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
-    """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times."""
-    from .decompositions.chain import compile_at_origin
+    """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times.
 
-    return compile_at_origin(model, lambda moved: _compiled(found, moved, options))
+    Where it matters, the copy that is compiled has times from the earliest start of the model on.
+    """
+    if not needs_origin(model):
+        try:
+            return _compiled(found, model, options)
+        except SolverUnavailable as e:
+            advice = _missing_windows(model)
+            if not advice:
+                raise
+            raise SolverUnavailable(f"{e}{advice}") from e
+    from .decompositions.chain import DecomposedCompiled
+    from .decompositions.expressions import Origin
+
+    moved = Origin(model)
+    compiled = _compiled(found, moved.model, options)
+    return DecomposedCompiled(moved, compiled, (f"times are counted from {moved.shift} s on",))
+
+
+def _missing_windows(model: Model) -> str:
+    """Return advice on intervals without start windows beside intervals that start late, which are counted from 0; or ""."""
+    free = [v.name for v in model.intervals if v.declared_windows is None]
+    late = [v for v in model.intervals if v.declared_windows is not None]
+    if not free or not late:
+        return ""
+    first = min(v.start_lo for v in late)
+    if first <= max(v.start_hi + v.size_hi for v in late) - first:
+        return ""
+    names = ", ".join(map(repr, free[:3]))
+    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    return (
+        f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
+        f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
+    )
 
 
 def run(

@@ -16,7 +16,7 @@ docstring:
 - ``linear``: the whole model as integer variables and linear comparisons, for a backend without intervals
 """
 
-from .chain import Chain, DecomposedCompiled, compile_at_origin, compile_supported, decompose
+from .chain import Chain, DecomposedCompiled, compile_supported, decompose
 from .constructs import ALL, Construct, constructs_of
 from .linear import LinearModel, linear_model
 
@@ -26,7 +26,6 @@ __all__ = [
     "Construct",
     "DecomposedCompiled",
     "LinearModel",
-    "compile_at_origin",
     "compile_supported",
     "constructs_of",
     "decompose",

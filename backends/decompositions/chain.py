@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ...errors import SolverUnavailable
 from ...models.arguments import is_real
 from ...models.language import Assignment, Integer, Interval, Model
 from ..base import (
@@ -39,7 +38,7 @@ from .constraints import (
 )
 from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
-from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows, needs_origin
+from .expressions import Functions, Optionals, Origin, Overlaps, RealNumbers, StartWindows
 from .levels import Levels, States
 from .linear import REAL_FUNCTIONS, LinearModel
 from .sequences import Sequences
@@ -244,49 +243,6 @@ def compile_supported(backend: Backend, model: Model, **options: Any) -> Compile
     constructs = ", ".join(sorted(chain.replaced))
     note = f"decomposed, because {backend.name} does not have them: {constructs}"
     return DecomposedCompiled(chain, inner, (note, *(n for step in chain.steps for n in step.notes)))
-
-
-def compile_at_origin(model: Model, compiled: Callable[[Model], Compiled]) -> Compiled:
-    """Compile a model with times from its earliest start on, where it matters (``origin.needs_origin``).
-
-    Parameters
-    ----------
-    model : Model
-    compiled : callable
-        Compiles a model.
-
-    Returns
-    -------
-    Compiled
-        In the times of ``model``.
-    """
-    if not needs_origin(model):
-        try:
-            return compiled(model)
-        except SolverUnavailable as e:
-            advice = _missing_windows(model)
-            if not advice:
-                raise
-            raise SolverUnavailable(f"{e}{advice}") from e
-    moved = Origin(model)
-    return DecomposedCompiled(moved, compiled(moved.model), (f"times are counted from {moved.shift} s on",))
-
-
-def _missing_windows(model: Model) -> str:
-    """Return advice on intervals without start windows beside intervals that start late, which are counted from 0; or ""."""
-    free = [v.name for v in model.intervals if v.declared_windows is None]
-    late = [v for v in model.intervals if v.declared_windows is not None]
-    if not free or not late:
-        return ""
-    first = min(v.start_lo for v in late)
-    if first <= max(v.start_hi + v.size_hi for v in late) - first:
-        return ""
-    names = ", ".join(map(repr, free[:3]))
-    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
-    return (
-        f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
-        f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
-    )
 
 
 class DecomposedCompiled:

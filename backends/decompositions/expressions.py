@@ -31,7 +31,6 @@ from ...models.language.bounds import (
     Breakpoint,
     common_constant,
     far_origin,
-    offset_of,
     origin_of,
     real_tolerance,
     value_at,
@@ -441,8 +440,6 @@ class RealNumbers(Decomposition):
 # the presence p (1 for an interval that is not optional); ``late_presence`` replaces O by a smaller number where it can. The constant of the objective is left out; a common constant of
 # all operands of a max or min is a part of it.
 
-SHARE = 0.01  # of the range of the objective: a smaller offset does not matter
-
 
 class Origin(Decomposition):
     """A copy of a model whose times begin at 0, and whose first objective has no constant.
@@ -558,23 +555,6 @@ class Origin(Decomposition):
     def variables(self, x: Integer | Interval) -> Variables:
         """Return the copy of a variable."""
         return self.integers[x] if isinstance(x, Integer) else self.intervals[x]
-
-
-def needs_origin(model: Model) -> bool:
-    """Return whether a model should be solved with times from its earliest start on.
-
-    So it is if that start is further from 0 than the latest end is from it, or if the constant offset of the objective is
-    not small beside the range of the objective, and the objective is as far from 0.
-    """
-    if far_origin(model):
-        return True
-    origin = origin_of(model)
-    for e in model.objectives[:1]:
-        offset = abs(offset_of(e, origin))
-        if offset:
-            lo, hi = Bounds().of(e)
-            return min(offset, abs(lo), abs(hi)) > SHARE * (hi - lo)
-    return False
 
 
 PART = 1e-3  # least share of the origin that a coefficient of a presence has

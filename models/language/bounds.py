@@ -1,4 +1,4 @@
-"""Lower and upper bounds of expressions by interval arithmetic, for big-M constants and auxiliary variables."""
+"""Lower and upper bounds of expressions by interval arithmetic; and the offsets of expressions whose times are late."""
 
 from __future__ import annotations
 
@@ -335,3 +335,23 @@ def real_tolerance(c: Comparison, origin: int) -> float:
     offset = offset_of(c.expr, origin) if origin else 0
     sizes = [min(abs(b), abs(b - offset)) for b in (c.lo, c.hi) if not math.isinf(b)]
     return REAL_TOLERANCE * max([1.0, *map(float, sizes)])
+
+
+OFFSET_SHARE = 0.01  # of the range of the objective: a smaller offset does not matter
+
+
+def needs_origin(model: ModelData) -> bool:
+    """Return whether a model should be solved with times from its earliest start on.
+
+    So it is if that start is further from 0 than the latest end is from it, or if the constant offset of the objective is
+    not small beside the range of the objective, and the objective is as far from 0.
+    """
+    if far_origin(model):
+        return True
+    origin = origin_of(model)
+    for e in model.objectives[:1]:
+        offset = abs(offset_of(e, origin))
+        if offset:
+            lo, hi = Bounds().of(e)
+            return min(offset, abs(lo), abs(hi)) > OFFSET_SHARE * (hi - lo)
+    return False
