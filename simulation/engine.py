@@ -132,6 +132,8 @@ class Engine:
     @property
     def stretches(self) -> bool:
         """Whether compiled code goes from one action of the agenda to the next, instead of one event to the next."""
+        if self.scheduler is not None:
+            return self.scheduler.alone
         if self.policy is None or self.options.charge or self.workload.after:
             return False
         if kernels.corrects_alone(self):
@@ -175,7 +177,10 @@ class Engine:
 
     def _run(self) -> Simulation:
         self._begin()
-        notes = self._compiled() if self.stretches else self._event_by_event()
+        if self.scheduler is not None and self.scheduler.alone:
+            notes = self._scheduled(self.scheduler)
+        else:
+            notes = self._compiled() if self.stretches else self._event_by_event()
         for feature in self.features:
             feature.finish()
         result = self.result(notes)
@@ -239,6 +244,16 @@ class Engine:
                 return (STOPPED,)
             if standstill.reached():
                 break
+        return ()
+
+    def _scheduled(self, scheduler: Scheduler) -> tuple[str, ...]:
+        """Replay a scheduler beside which nothing but jobs moves; return notes."""
+        batches = Batches(self.on_progress is not None)
+        self.state.clock[STOP] = NEVER
+        while scheduler.replay(batches.events):
+            batches.next()
+            if self._stopped(0.0):
+                return (STOPPED,)
         return ()
 
     def _event_by_event(self) -> tuple[str, ...]:

@@ -145,6 +145,13 @@ class Scheduler(Protocol):
     def why_waiting(self, row: int) -> str:
         """Return why a job waits at the end of the replay; an empty text if it is not known."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether it needs no call of ``decide``, as nothing but jobs and itself moves: ``replay`` is called instead."""
+
+    def replay(self, events: int) -> bool:
+        """Replay at most so many events; return False if nothing happens any more."""
+
 
 class Options(NamedTuple):
     """How a replay runs.

@@ -120,7 +120,20 @@ LEAST_LOADED_NODES: Final = 18  # CR_LLN
 RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
 SERIAL_AT_END: Final = 20  # pack_serial_at_end
 IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a replay under any dispatcher
-PARAMETERS: Final = 22
+RELEASES: Final = 22  # how often nodes or amounts of nodes were released; see Machine.tried
+PARAMETERS: Final = 23
+
+# The place of a job among equal ones in the queue.
+SUBMIT: Final = 0
+NUMBER: Final = 1
+TASK: Final = 2
+PLACE_COLUMNS: Final = 3
+
+# A row of the queue.
+QUEUE_JOB: Final = 0
+QUEUE_PARTITION: Final = 1
+QUEUE_PRIORITY: Final = 2
+QUEUE_COLUMNS: Final = 3
 
 # Why a job that was looked at did not start, for people: codes of the reasons that a pass gives.
 NONE: Final = 0

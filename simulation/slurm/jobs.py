@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from ...errors import WrongValue
 from ...instances.report import WorkloadError
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import Workload
+from ...models.array_types import Ints
 from ...models.dispatch.site_request import NOTHING, SiteRequest
+from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
 
@@ -185,6 +190,12 @@ def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:
         return request
     cores = int(workload.units[row]) * int(workload.request[row, workload.resources.index("cores")])
     return replace(request, cpus=cores)
+
+
+def places_of(jobs: Sequence[SlurmJob]) -> Ints:
+    """Return the places of jobs among those of equal priority, shape (jobs, PLACE_COLUMNS): submission, number, task."""
+    places: Ints = np.array([(job.submit, job.number, job.task) for job in jobs], np.int64)
+    return places.reshape(-1, PLACE_COLUMNS)
 
 
 def number_of(name: str, row: int) -> tuple[str, int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...models.array_types import Ints
-from ...models.compiled import compiled, internal, native
+from ...models.compiled import compiled, internal_borrowing, native
 from .columns import (
     ALLOWED,
     ARRAY,
@@ -19,6 +19,7 @@ from .columns import (
     ARRAY_RESERVES,
     ASSOCIATION,
     BAD_CONSTRAINTS,
+    CONTIGUOUS,
     DEPTH,
     ELIGIBLE,
     FLEX,
@@ -59,6 +60,10 @@ from .columns import (
     PIECE_FREE,
     PIECE_NODE,
     PRIORITY,
+    QUEUE_JOB,
+    QUEUE_PARTITION,
+    QUEUE_PRIORITY,
+    RELEASES,
     REQUIRED,
     RESERVATION,
     RESERVED,
@@ -74,15 +79,43 @@ from .columns import (
     RUNNING_RESERVE,
     RUNNING_TASKS,
     SPACE,
+    TIER,
     TO,
     UNLIMITED,
     USER,
     WHOLE,
     WHOLE_ON,
     WINDOW,
-    Marks,
 )
-from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take, take_units, units_on
+from .node_bits import (
+    add_node,
+    copy_set,
+    has_node,
+    intersection,
+    is_within,
+    keep_both,
+    lowest,
+    meets,
+    number_in,
+    number_in_both,
+    remove_all,
+)
+from .selection import (
+    EMPTY,
+    NOW_FREE,
+    TAKEN_CPUS,
+    TAKEN_GPUS,
+    TAKEN_MEMORY,
+    TAKEN_NODE,
+    Machine,
+    candidates,
+    note_free,
+    pick_nodes,
+    room_for_units,
+    take,
+    take_units,
+    units_on,
+)
 
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
@@ -90,7 +123,7 @@ MOST_AT_ONCE = 200  # jobs that are taken off before the next test
 ALL_NODES = 2  # of MAINT: a reservation of all nodes
 
 
-@internal
+@internal_borrowing
 def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
     """As ``_limit_reached``, of the limits that all dispatchers share: what a job holds of them is known before its nodes are."""
     if early and machine.parameters[LIMIT_STOP] > 0:
@@ -102,7 +135,7 @@ def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
     return NONE
 
 
-@internal
+@internal_borrowing
 def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> int:
     """Return the reason if a limit forbids the start of a job that counts these amounts, else NONE."""
     if machine.parameters[IN_UNITS] > 0:
@@ -120,19 +153,20 @@ def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> 
     return NONE
 
 
-@internal
-def _count(j: int, machine: Machine, number: int, taken: Ints, amounts: Ints) -> None:
-    """Write what a job with these nodes counts in the limits."""
+@internal_borrowing
+def _count(j: int, machine: Machine, number: int, size: int, amounts: Ints) -> None:
+    """Write what a job with so many nodes, and the first ``size`` rows of the choice, counts in the limits."""
     if machine.parameters[IN_UNITS] > 0:
         return
+    taken = machine.work.taken
     cpus = 0
     memory = 0
     gpus = 0
-    for n in range(taken.shape[0]):
-        if taken[n, 0] > 0:
-            cpus += taken[n, 0]
-            memory += taken[n, 1]
-            gpus += taken[n, 2]
+    for k in range(size):
+        if taken[k, TAKEN_CPUS] > 0:
+            cpus += taken[k, TAKEN_CPUS]
+            memory += taken[k, TAKEN_MEMORY]
+            gpus += taken[k, TAKEN_GPUS]
     for c in range(amounts.size):
         amounts[c] = machine.need[j, c]
     amounts[LIMIT_CPUS] = cpus
@@ -142,13 +176,74 @@ def _count(j: int, machine: Machine, number: int, taken: Ints, amounts: Ints) ->
     amounts[RUN_CPU_SECONDS] = cpus * machine.jobs[j, LIMIT]
 
 
-@internal
-def _start(j: int, p: int, machine: Machine, taken: Ints, amounts: Ints) -> int:
-    """Start a job now with these amounts on the nodes; return the row of the run."""
+@internal_borrowing
+def _insert_run(machine: Machine, r: int) -> None:
+    """Put the run r, which is the last one to start, into the order of the ends."""
+    order = machine.order
+    i = machine.counts[0]
+    while i > 0 and machine.runs[order[i - 1], RUN_END] > machine.runs[r, RUN_END]:
+        order[i] = order[i - 1]
+        i -= 1
+    order[i] = r
+
+
+@internal_borrowing
+def look_ahead(machine: Machine, number: int) -> None:
+    """Find out which nodes are empty after the first ``number`` running jobs have ended, and after fewer."""
+    work = machine.work
+    if work.ahead[0] == 0:
+        copy_set(machine.some[machine.some.shape[0] - 1], work.after[0])
+    for k in range(work.ahead[0], number):
+        copy_set(work.after[k], work.after[k + 1])
+        run = machine.runs[machine.order[k]]
+        for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+            n = machine.pieces[i, PIECE_NODE]
+            empty = True
+            for c in range(work.ahead_free.shape[1]):
+                work.ahead_free[n, c] += machine.pieces[i, PIECE_FREE + c]
+                if work.ahead_free[n, c] < machine.total[n, c]:
+                    empty = False
+            if empty:
+                add_node(work.after[k + 1], n)
+        work.ahead[0] = k + 1
+
+
+@internal_borrowing
+def stop_looking_ahead(machine: Machine) -> None:
+    """Let ``ahead_free`` be what is free now."""
+    work = machine.work
+    for k in range(work.ahead[0]):
+        run = machine.runs[machine.order[k]]
+        for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+            n = machine.pieces[i, PIECE_NODE]
+            for c in range(work.ahead_free.shape[1]):
+                work.ahead_free[n, c] = machine.free[n, c]
+    work.ahead[0] = 0
+
+
+@internal_borrowing
+def set_as_now(machine: Machine, n: int) -> None:
+    """Let what will be free on node n be what is free now."""
+    work = machine.work
+    for c in range(work.free.shape[1]):
+        work.free[n, c] = machine.free[n, c]
+    if machine.parameters[IN_UNITS] > 0:
+        note_free(n, machine, work.free, work.some)
+        for c in range(work.free.shape[1]):
+            work.ahead_free[n, c] = machine.free[n, c]
+    else:
+        work.use[n, JOBS_ON] = machine.use[n, JOBS_ON]
+        work.use[n, WHOLE_ON] = machine.use[n, WHOLE_ON]
+
+
+@internal_borrowing
+def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
+    """Start a job now on the nodes of the first ``size`` rows of the choice; return the row of the run."""
+    taken = machine.work.taken
+    stop_looking_ahead(machine)
     job = machine.jobs[j]
     now = machine.parameters[NOW]
     r = machine.counts[0]
-    machine.counts[0] += 1
     run = machine.runs[r]
     run[RUN_JOB] = j
     run[RUN_START] = now
@@ -156,18 +251,23 @@ def _start(j: int, p: int, machine: Machine, taken: Ints, amounts: Ints) -> int:
     run[RUN_FIRST] = machine.counts[1]
     run[RUN_COUNT] = 0
     run[RUN_PARTITION] = p
-    for n in range(taken.shape[0]):
-        if taken[n, 0] > 0:
+    _insert_run(machine, r)
+    machine.counts[0] += 1
+    for k in range(size):
+        n = taken[k, TAKEN_NODE]
+        if taken[k, TAKEN_CPUS] > 0:
             i = machine.counts[1]
             machine.counts[1] += 1
             run[RUN_COUNT] += 1
             machine.pieces[i, PIECE_NODE] = n
             if machine.parameters[IN_UNITS] > 0:
-                take_units(j, n, machine, taken[n, 0], machine.pieces[i, PIECE_FREE:])
+                take_units(j, n, machine, taken[k, TAKEN_CPUS], machine.pieces[i, PIECE_FREE:])
+                set_as_now(machine, n)
                 continue
-            take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[n], job[WHOLE] > 0)
+            take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[k], job[WHOLE] > 0)
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
+            set_as_now(machine, n)
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
         if machine.parameters[IN_UNITS] > 0:
@@ -181,21 +281,44 @@ def _start(j: int, p: int, machine: Machine, taken: Ints, amounts: Ints) -> int:
     return int(r)
 
 
-@internal
+@internal_borrowing
+def has_room(j: int, p: int, machine: Machine) -> bool:
+    """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it. In units only."""
+    key = machine.parameters[RELEASES] * machine.parts.shape[0] + p
+    if machine.tried[j] == key or _shared_limit_reached(j, machine, False) != NONE:
+        return False
+    mask = machine.work.mask
+    intersection(machine.up, machine.member[p], mask)
+    wanted = machine.jobs[j, MIN_CPUS]
+    if room_for_units(j, machine, mask, machine.free, machine.some, NOW_FREE, wanted, 1):
+        return True
+    machine.tried[j] = key
+    return False
+
+
+@internal_borrowing
+def last_with_room(queue: Ints, size: int, machine: Machine) -> int:
+    """Return the last of the first ``size`` rows of a queue whose job has room; -1: none has. A pass starts no job after that row."""
+    for q in range(size - 1, -1, -1):
+        if has_room(queue[q, QUEUE_JOB], queue[q, QUEUE_PARTITION], machine):
+            return q
+    return -1
+
+
+@internal_borrowing
 def _array_full(job: Ints, machine: Machine) -> bool:
     a = job[ARRAY]
     return bool(a >= 0 and 0 < machine.arrays[a, MOST_TASKS] <= machine.arrays[a, RUNNING_TASKS])
 
 
 @native
-def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Marks) -> int:
+def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Ints) -> int:
     """Take off the mask the nodes that reservations of the machine hold from a job that starts at ``start``.
 
     Returns 0: no reservation matters; 1: one overlaps the job on nodes of its partition; -1: no node is left, as a
     reservation holds the whole machine or nodes that the job must have; -2: the job's own reservation is not open.
     """
     job = machine.jobs[j]
-    nodes = mask.size
     end = start + job[LIMIT]
     own = job[RESERVATION]
     overlap = 0
@@ -204,37 +327,27 @@ def reserved_mask(j: int, p: int, machine: Machine, start: int, mask: Marks) -> 
         if mine[FLEX] == 0:
             if start < mine[FROM] or start >= mine[TO]:
                 return -2
-            for n in range(nodes):
-                if not machine.masks[mine[ON], n]:
-                    mask[n] = 0
+            keep_both(mask, machine.masks[mine[ON]])
         if mine[MAINT] > 0:
             return 0
     for v in range(machine.reservations.shape[0]):
         other = machine.reservations[v]
         if v == own or other[FROM] >= end or other[TO] <= start:
             continue
-        on_partition = False
-        inside = True
-        for n in range(nodes):
-            if machine.masks[other[ON], n]:
-                if machine.member[p, n]:
-                    on_partition = True
-            elif machine.member[p, n]:
-                inside = False
+        held = machine.masks[other[ON]]
+        inside = is_within(machine.member[p], held)
         if own < 0 and (other[MAINT] >= ALL_NODES or (other[MAINT] > 0 and inside)):
             return -1
         must = job[REQUIRED]
-        for n in range(nodes):
-            if machine.masks[other[ON], n]:
-                if own < 0 and must >= 0 and machine.masks[must, n]:
-                    return -1
-                mask[n] = 0
-        if on_partition:
+        if own < 0 and must >= 0 and meets(held, machine.masks[must]):
+            return -1
+        remove_all(mask, held)
+        if meets(machine.member[p], held):
             overlap = 1
     return overlap
 
 
-@internal
+@internal_borrowing
 def _first_end(machine: Machine, start: int, step: int) -> int:
     """Return the first end of a reservation at or after ``start``, rounded up to ``step``; 0: none."""
     first = 0
@@ -247,46 +360,50 @@ def _first_end(machine: Machine, start: int, step: int) -> int:
     return int(-(-first // step) * step)
 
 
-@internal
-def _fits_if_empty(j: int, p: int, machine: Machine, mask: Marks, size: int, taken: Ints) -> bool:
-    """Return whether the nodes of the mask, so many, can hold a job if they are empty; noted if these are all of its partition."""
-    all_of_it = False
-    if machine.parameters[IN_UNITS] > 0:
-        up = 0
-        for n in range(mask.size):
-            up += machine.up[n] & machine.member[p, n]
-        all_of_it = size == up
-    if all_of_it and machine.fits_empty[j] == p + 1:
-        return True
-    fits = pick_nodes(j, p, machine, mask, machine.free, machine.use, EMPTY, taken) > 0
-    if all_of_it and fits:
-        machine.fits_empty[j] = p + 1
-    return fits
+@internal_borrowing
+def _fits_if_empty(j: int, p: int, machine: Machine, mask: Ints) -> bool:
+    """Return whether the nodes of the mask can hold a job if they are empty.
+
+    Units of a job go to any nodes, unless it has a say in them: there is a choice if there is room.
+    """
+    job = machine.jobs[j]
+    if machine.parameters[IN_UNITS] > 0 and job[MAX_NODES] == 0 and job[CONTIGUOUS] == 0:
+        least = max(job[MIN_NODES], machine.parts[p, PART_MIN_NODES])
+        if machine.parts[p, PART_MAX_NODES] >= max(job[MIN_CPUS], least):
+            return room_for_units(j, machine, mask, machine.free, machine.some, EMPTY, job[MIN_CPUS], least)
+    return pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, EMPTY) > 0
 
 
-@compiled
-def main_pass(queue: Ints, machine: Machine) -> int:
+@internal_borrowing
+def _has_whole_job(machine: Machine, mask: Ints) -> bool:
+    """Return whether a job has a whole node of the mask."""
+    for n in range(machine.use.shape[0]):
+        if machine.use[n, WHOLE_ON] > 0 and has_node(mask, n):
+            return True
+    return False
+
+
+@native
+def run_main(queue: Ints, size: int, machine: Machine) -> int:
     """Start jobs as the main scheduler does; return how many were started, in the last rows of ``machine.runs``.
 
-    ``queue`` has a row for each job and partition, in order: job, partition, priority.
+    ``queue`` has a row for each job and partition, in order: job, partition, priority; the first ``size`` are looked at.
     """
-    nodes = machine.up.size
     parameters = machine.parameters
     now = parameters[NOW]
     available = machine.up.copy()
     failed = np.zeros(machine.parts.shape[0], np.uint8)
     failed_reservation = np.zeros(machine.reservations.shape[0] + 1, np.uint8)
     looked = np.zeros(machine.parts.shape[0], np.int64)
-    mask = np.empty(nodes, np.uint8)
-    taken = np.zeros((nodes, 3), np.int64)
+    mask = np.empty(available.size, np.int64)
     amounts = np.zeros(machine.caps.shape[1], np.int64)
     rejected = -1
     rejected_part = -1
     started = 0
     depth = 0
-    for q in range(queue.shape[0]):
-        j = queue[q, 0]
-        p = queue[q, 1]
+    for q in range(size):
+        j = queue[q, QUEUE_JOB]
+        p = queue[q, QUEUE_PARTITION]
         job = machine.jobs[j]
         if machine.reason[j] == STARTED:
             continue
@@ -320,27 +437,25 @@ def main_pass(queue: Ints, machine: Machine) -> int:
             machine.reason[j] = why
             continue
         fails = False
-        left = 0
-        for n in range(nodes):
-            left += available[n] & machine.member[p, n]
-        if job[MIN_NODES] > left:
+        intersection(available, machine.member[p], mask)
+        if job[MIN_NODES] > number_in(mask):
             machine.reason[j] = RESOURCES
             fails = True
         else:
-            for n in range(nodes):
-                mask[n] = available[n] & machine.member[p, n]
             overlap = reserved_mask(j, p, machine, now, mask)
             if overlap == -2:
                 machine.reason[j] = RESERVED
                 continue
             if overlap == -1:
                 mask[:] = 0
-            number = pick_nodes(j, p, machine, mask, machine.free, machine.use, NOW_FREE, taken)
+            number = 0
+            if machine.tried[j] != parameters[RELEASES] * machine.parts.shape[0] + p:
+                number = pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, NOW_FREE)
             if number > 0:
-                _count(j, machine, number, taken, amounts)
+                _count(j, machine, number, number, amounts)
                 why = _limit_reached(j, machine, amounts, False)
                 if why == NONE:
-                    _start(j, p, machine, taken, amounts)
+                    _start(j, p, machine, number, amounts)
                     started += 1
                     rejected = -1
                 else:
@@ -348,167 +463,143 @@ def main_pass(queue: Ints, machine: Machine) -> int:
                     fails = parameters[LIMIT_STOP] > 0
             else:
                 why = _limit_reached(j, machine, machine.need[j], False)
-                busy = False
-                size = 0
-                for n in range(nodes):
-                    size += mask[n]
-                    if mask[n] and machine.use[n, WHOLE_ON] > 0:
-                        busy = True
                 if why != NONE:
                     machine.reason[j] = why
                     fails = parameters[LIMIT_STOP] > 0
-                elif size > 0 and _fits_if_empty(j, p, machine, mask, size, taken):
+                elif number_in(mask) > 0 and _fits_if_empty(j, p, machine, mask):
                     machine.reason[j] = RESOURCES
                     fails = True
-                elif pick_nodes(j, p, machine, machine.member[p], machine.free, machine.use, EMPTY, taken) == 0:
+                elif not _fits_if_empty(j, p, machine, machine.member[p]):
                     machine.reason[j] = RESERVED if overlap == 1 else BAD_CONSTRAINTS
-                elif busy:
+                elif _has_whole_job(machine, mask):
                     machine.reason[j] = RESOURCES
                     fails = True
                 else:
                     machine.reason[j] = NODE_NOT_AVAILABLE
             if machine.reason[j] != STARTED and job[REQUIRED] >= 0:
                 fails = False
-                for n in range(nodes):
-                    if machine.masks[job[REQUIRED], n]:
-                        available[n] = 0
+                remove_all(available, machine.masks[job[REQUIRED]])
             if fails and own >= 0:
                 fails = False
                 failed_reservation[own] = 1
             if fails and parameters[MIN_AGE] > 0 and now - job[ELIGIBLE] < parameters[MIN_AGE]:
                 fails = False
-            if fails and queue[q, 2] < parameters[MIN_PRIORITY]:
+            if fails and queue[q, QUEUE_PRIORITY] < parameters[MIN_PRIORITY]:
                 fails = False
         if fails and not failed[p]:
             failed[p] = 1
-            for n in range(nodes):
-                if machine.member[p, n]:
-                    available[n] = 0
+            remove_all(available, machine.member[p])
     return started
 
 
-@internal
-def _sort_runs(machine: Machine, order: Ints) -> None:
-    """Write the rows of the running jobs, by their ends and then their jobs."""
-    number = machine.counts[0]
-    keys = np.empty(number, np.int64)
-    for r in range(number):
-        order[r] = r
-        keys[r] = machine.runs[r, RUN_END]
-    # merge sort: the rows are in order of their starts, and equal ends stay in order
-    width = 1
-    other = np.empty(number, np.int64)
-    while width < number:
-        for first in range(0, number, 2 * width):
-            middle = min(first + width, number)
-            last = min(first + 2 * width, number)
-            a = first
-            b = middle
-            for k in range(first, last):
-                if a < middle and (b >= last or keys[order[a]] <= keys[order[b]]):
-                    other[k] = order[a]
-                    a += 1
-                else:
-                    other[k] = order[b]
-                    b += 1
-        for k in range(number):
-            order[k] = other[k]
-        width *= 2
-
-
-@internal
-def _insert_run(machine: Machine, order: Ints, number: int, r: int) -> None:
-    """Put the run r into the first ``number`` rows that are sorted."""
-    i = number
-    while i > 0 and machine.runs[order[i - 1], RUN_END] > machine.runs[r, RUN_END]:
-        order[i] = order[i - 1]
-        i -= 1
-    order[i] = r
-
-
-@internal
-def _overlaps(machine: Machine, r: int, mask: Marks) -> bool:
+@internal_borrowing
+def _overlaps(machine: Machine, r: int, mask: Ints) -> bool:
     first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
-        if mask[machine.pieces[i, PIECE_NODE]]:
+        if has_node(mask, machine.pieces[i, PIECE_NODE]):
             return True
     return False
 
 
-@internal
-def _give_back_units(j: int, machine: Machine, r: int, mask: Marks, free: Ints) -> int:
-    """Add what a running job has on the nodes of the mask to what is free; return for how many more units of job j it is room."""
-    first = machine.runs[r, RUN_FIRST]
+@internal_borrowing
+def _give_back(j: int, machine: Machine, r: int, mask: Ints) -> int:
+    """Add what a running job has on the nodes of the mask to what will be free; return for how many more units of job j it is room."""
+    work = machine.work
+    in_units = machine.parameters[IN_UNITS] > 0
+    whole = machine.jobs[machine.runs[r, RUN_JOB], WHOLE]
     allowed = machine.jobs[j, ALLOWED]
     more = 0
+    first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
         n = machine.pieces[i, PIECE_NODE]
-        if mask[n]:
-            may = allowed < 0 or machine.masks[allowed, n] > 0
-            if may:
-                more -= units_on(j, n, machine, free, NOW_FREE)
-            for c in range(free.shape[1]):
-                free[n, c] += machine.pieces[i, PIECE_FREE + c]
-            if may:
-                more += units_on(j, n, machine, free, NOW_FREE)
+        if not has_node(mask, n):
+            continue
+        may = in_units and (allowed < 0 or has_node(machine.masks[allowed], n))
+        if may:
+            more -= units_on(j, n, machine, work.free, NOW_FREE)
+        for c in range(work.free.shape[1]):
+            work.free[n, c] += machine.pieces[i, PIECE_FREE + c]
+        if may:
+            more += units_on(j, n, machine, work.free, NOW_FREE)
+        if in_units:
+            note_free(n, machine, work.free, work.some)
+        else:
+            work.use[n, JOBS_ON] -= 1
+            work.use[n, WHOLE_ON] -= whole
     return more
 
 
-@internal
-def _room(j: int, machine: Machine, mask: Marks, free: Ints) -> int:
-    """Return for how many units of job j there is room on the nodes of the mask."""
-    allowed = machine.jobs[j, ALLOWED]
+@internal_borrowing
+def _take_back(machine: Machine, number: int, mask: Ints) -> None:
+    """Undo ``_give_back`` of the first runs in the order of the ends."""
+    for k in range(number):
+        run = machine.runs[machine.order[k]]
+        for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+            if has_node(mask, machine.pieces[i, PIECE_NODE]):
+                set_as_now(machine, machine.pieces[i, PIECE_NODE])
+
+
+@internal_borrowing
+def _room(j: int, machine: Machine, mask: Ints) -> int:
+    """Return for how many units of job j there is room on the nodes of the mask; not more than it has."""
+    wanted = machine.jobs[j, MIN_CPUS]
+    may = machine.work.may
+    candidates(j, machine, mask, machine.some, NOW_FREE, may)
+    if machine.whole_fit[j] >= 0:
+        return number_in(may)
     room = 0
-    for n in range(mask.size):
-        if mask[n] and (allowed < 0 or machine.masks[allowed, n]):
-            room += units_on(j, n, machine, free, NOW_FREE)
+    for w in range(may.size):
+        word = may[w]
+        while word != 0 and room < wanted:
+            room += units_on(j, (w << 6) + lowest(word), machine, machine.free, NOW_FREE)
+            word &= word - 1
     return room
 
 
-@internal
-def _give_back(machine: Machine, r: int, mask: Marks, free: Ints, use: Ints) -> None:
-    """Add what a running job has on the nodes of the mask to what is free."""
-    first = machine.runs[r, RUN_FIRST]
-    whole = machine.jobs[machine.runs[r, RUN_JOB], WHOLE]
-    for i in range(first, first + machine.runs[r, RUN_COUNT]):
-        n = machine.pieces[i, PIECE_NODE]
-        if mask[n]:
-            for c in range(free.shape[1]):
-                free[n, c] += machine.pieces[i, PIECE_FREE + c]
-            use[n, JOBS_ON] -= 1
-            use[n, WHOLE_ON] -= whole
+@internal_borrowing
+def _end_of(machine: Machine, r: int, now: int) -> int:
+    """Return when a running job is gone, of which the end by its limit may be over."""
+    end = int(machine.runs[r, RUN_END])
+    if end <= now:
+        over = machine.parts[machine.runs[r, RUN_PARTITION], OVER_LIMIT]
+        end = int(end + machine.parameters[KILL_WAIT] + over)
+        end = max(end, now + 1)
+    return end
 
 
 @native
-def earliest_start(
-    j: int, p: int, machine: Machine, mask: Marks, order: Ints, number: int, now_only: bool, taken: Ints
-) -> int:
+def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool, chosen: Ints) -> int:
     """Return when a job can start on nodes of the mask if jobs run to their limits; -1: not in sight.
 
-    The running jobs (``order``, the first ``number``) are taken off in the order of their ends, those that end close
+    The running jobs are taken off in the order of their ends, those that end close
     together at once: within 30 s of the first, then 60 s, 120 s, ... The start is the end of the last one taken off.
+    ``chosen[0]`` becomes the number of rows of the choice.
     """
     now = int(machine.parameters[NOW])
+    work = machine.work
+    order = machine.order
+    number = int(machine.counts[0])
     in_units = machine.parameters[IN_UNITS] > 0
     wanted = machine.jobs[j, MIN_CPUS]
     room = wanted  # units that fit at most; with too few of them no nodes need be looked for
     if in_units:
-        room = _room(j, machine, mask, machine.free)
-    if room >= wanted and pick_nodes(j, p, machine, mask, machine.free, machine.use, NOW_FREE, taken) > 0:
-        return now
+        room = _room(j, machine, mask)
+    chosen[0] = 0
+    if room >= wanted:
+        chosen[0] = pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, NOW_FREE)
+        if chosen[0] > 0:
+            return now
     if now_only:
         return -1
-    free = machine.free.copy()
-    use = machine.use
-    if not in_units:
-        use = machine.use.copy()
+    ahead = machine.whole_fit[j] >= 0 and number < work.after.shape[0]
     window = FIRST_WINDOW
     aligned = 0
     i = 0
-    while True:
+    start = -1
+    more = True
+    while more:
         last = -1
         removed = 0
-        more = True
         tests = True
         while True:
             if i >= number:
@@ -522,10 +613,8 @@ def earliest_start(
             if aligned == 0:
                 aligned = end + FIRST_WINDOW - end % FIRST_WINDOW
             last = r
-            if in_units:
-                room += _give_back_units(j, machine, r, mask, free)
-            else:
-                _give_back(machine, r, mask, free, use)
+            if not ahead:
+                room += _give_back(j, machine, r, mask)
             if i >= number:
                 more = False
                 break
@@ -536,30 +625,37 @@ def earliest_start(
                 tests = False
                 break
         if last < 0:
-            return -1
+            break
         if tests:
             window *= 2
             while i < number and machine.runs[order[i], RUN_END] > aligned + window:
                 window *= 2
-            if room >= wanted and pick_nodes(j, p, machine, mask, free, use, NOW_FREE, taken) > 0:
-                end = int(machine.runs[last, RUN_END])
-                if end <= now:
-                    over = machine.parts[machine.runs[last, RUN_PARTITION], OVER_LIMIT]
-                    end = int(end + machine.parameters[KILL_WAIT] + over)
-                    end = max(end, now + 1)
-                return end
-        if not more:
-            return -1
+            how = NOW_FREE
+            nodes = mask
+            if ahead:
+                look_ahead(machine, i)
+                nodes = work.other
+                intersection(mask, work.after[i], nodes)
+                how = EMPTY
+                room = number_in_both(nodes, machine.whole_nodes[machine.whole_fit[j]])
+            if room >= wanted:
+                chosen[0] = pick_nodes(j, p, machine, nodes, work.free, work.use, work.some, how)
+                if chosen[0] > 0:
+                    start = _end_of(machine, last, now)
+                    break
+    if not ahead:
+        _take_back(machine, i, mask)
+    return start
 
 
-@internal
+@internal_borrowing
 def _add_to_map(
-    begin: int, end: int, taken: Marks, starts: Ints, ends: Ints, follows: Ints, bits: Marks, rows: int, step: int
+    begin: int, end: int, taken: Ints, starts: Ints, ends: Ints, follows: Ints, bits: Ints, rows: int, step: int
 ) -> int:
     """Take nodes off the map from ``begin`` to ``end``; return the number of rows in use."""
     begin = max(begin, starts[0])
     end = max(end, begin + step)
-    nodes = taken.size
+    words = taken.size
     i = 0
     placed = False
     while True:  # the row in which it begins
@@ -569,8 +665,8 @@ def _add_to_map(
             starts[k] = begin
             ends[k] = ends[i]
             ends[i] = begin
-            for n in range(nodes):
-                bits[k, n] = bits[i, n]
+            for w in range(words):
+                bits[k, w] = bits[i, w]
             follows[k] = follows[i]
             follows[i] = k
             placed = True
@@ -589,98 +685,100 @@ def _add_to_map(
             starts[k] = end
             ends[k] = ends[i]
             ends[i] = end
-            for n in range(nodes):
-                bits[k, n] = bits[i, n]
+            for w in range(words):
+                bits[k, w] = bits[i, w]
             follows[k] = follows[i]
             follows[i] = k
-        for n in range(nodes):
-            if taken[n]:
-                bits[i, n] = 0
+        remove_all(bits[i], taken)
         if end == ends[i]:
             break
     return rows
 
 
-@internal
+@internal_borrowing
 def _later(
-    machine: Machine, p: int, mask: Marks, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Marks
+    machine: Machine, p: int, mask: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Ints
 ) -> int:
     """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never."""
-    nodes = mask.size
-    original = mask.copy()
+    original = machine.work.other
+    copy_set(mask, original)
     later = 0
     i = 0
     while True:
         k = follows[i]
         if ends[i] > start and k != 0 and later == 0:
-            for n in range(nodes):  # the next row has a node that this one does not have
-                if original[n] and bits[k, n] and not (mask[n] and bits[i, n]):
+            for w in range(mask.size):  # the next row has a node that this one does not have
+                if original[w] & bits[k, w] & ~(mask[w] & bits[i, w]):
                     later = ends[i]
                     break
         if ends[i] > start:
             if starts[i] > end:
                 break
-            for n in range(nodes):
-                mask[n] &= bits[i, n]
+            keep_both(mask, bits[i])
         if k == 0:
             break
         i = k
     return int(later)
 
 
-@internal
-def _map_conflict(taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Marks) -> bool:
+@internal_borrowing
+def _map_conflict(taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Ints) -> bool:
     """Return whether the map holds a node of the job between start and end."""
     i = 0
     while True:
-        if ends[i] > start and starts[i] < end:
-            for n in range(taken.shape[0]):
-                if taken[n, 0] > 0 and not bits[i, n]:
-                    return True
+        if ends[i] > start and starts[i] < end and not is_within(taken, bits[i]):
+            return True
         if follows[i] == 0:
             return False
         i = follows[i]
 
 
-@compiled
-def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) -> int:
+@internal_borrowing
+def _nodes_of_choice(machine: Machine, size: int, nodes: Ints) -> None:
+    """Write the set of the nodes of the first ``size`` rows of the choice."""
+    for w in range(nodes.size):
+        nodes[w] = 0
+    for k in range(size):
+        if machine.work.taken[k, TAKEN_CPUS] > 0:
+            add_node(nodes, machine.work.taken[k, TAKEN_NODE])
+
+
+@native
+def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associations: int) -> int:
     """Start jobs as the backfill scheduler does; return how many were started, in the last rows of ``machine.runs``.
 
     Parameters
     ----------
-    queue
-        A row for each job and partition, in order: job, partition, priority.
+    queue, size
+        A row for each job and partition, in order: job, partition, priority; the first ``size`` are looked at.
     machine
         The tables; ``machine.planned`` gets the planned starts, 0: none.
     users, associations
         Their numbers.
     """
-    nodes = machine.up.size
+    words = machine.up.size
     parts = machine.parts.shape[0]
     parameters = machine.parameters
     now = int(parameters[NOW])
     step = int(parameters[RESOLUTION])
     space = int(parameters[SPACE])
-    most_rows = 2 * queue.shape[0] + 2  # what is taken off the map splits two of its rows
+    most_rows = 2 * size + 2  # what is taken off the map splits two of its rows
     if parameters[RUNNING_RESERVE] > 0:
         most_rows += 2 * int(machine.counts[0])
     most_rows = min(space, most_rows) + 4
     starts = np.zeros(most_rows, np.int64)
     ends = np.zeros(most_rows, np.int64)
     follows = np.zeros(most_rows, np.int64)
-    bits = np.empty((most_rows, nodes), np.uint8)
+    bits = np.empty((most_rows, words), np.int64)
     starts[0] = now // step * step
     window_end = (now + parameters[WINDOW]) // step * step
     ends[0] = window_end
-    for n in range(nodes):
-        bits[0, n] = machine.up[n]
+    for w in range(words):
+        bits[0, w] = machine.up[w]
     rows = 1
-    order = np.empty(machine.counts[0] + queue.shape[0] + 1, np.int64)
-    _sort_runs(machine, order)
-    runs = int(machine.counts[0])
-    mask = np.empty(nodes, np.uint8)
-    own_nodes = np.zeros(nodes, np.uint8)
-    taken = np.zeros((nodes, 3), np.int64)
+    mask = np.empty(words, np.int64)
+    own_nodes = np.zeros(words, np.int64)
+    chosen = np.zeros(1, np.int64)
     amounts = np.zeros(machine.caps.shape[1], np.int64)
     per_part = np.zeros(parts, np.int64)
     per_user = np.zeros(users + 1, np.int64)
@@ -688,11 +786,12 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
     per_association = np.zeros(associations + 1, np.int64)
     reserves = np.zeros(parts, np.int64)
     if parameters[RUNNING_RESERVE] > 0:
-        for r in range(runs):
+        for r in range(machine.counts[0]):
             if machine.jobs[machine.runs[r, RUN_JOB], WHOLE] and rows < space:
-                own_nodes[:] = 0
+                for w in range(words):
+                    own_nodes[w] = 0
                 for i in range(machine.runs[r, RUN_FIRST], machine.runs[r, RUN_FIRST] + machine.runs[r, RUN_COUNT]):
-                    own_nodes[machine.pieces[i, PIECE_NODE]] = 1
+                    add_node(own_nodes, machine.pieces[i, PIECE_NODE])
                 rows = _add_to_map(
                     0, machine.runs[r, RUN_END] // step * step, own_nodes, starts, ends, follows, bits, rows, step
                 )
@@ -702,9 +801,9 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
     array_number = 0
     started = 0
     tried = 0
-    for q in range(queue.shape[0]):
-        j = queue[q, 0]
-        p = queue[q, 1]
+    for q in range(size):
+        j = queue[q, QUEUE_JOB]
+        p = queue[q, QUEUE_PARTITION]
         job = machine.jobs[j]
         part = machine.parts[p]
         if tried >= parameters[DEPTH]:
@@ -725,7 +824,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
         if why != NONE and parameters[LIMIT_STOP] == 0:
             machine.reason[j] = why
             continue
-        now_only = queue[q, 2] < parameters[MIN_PRIORITY]
+        now_only = queue[q, QUEUE_PRIORITY] < parameters[MIN_PRIORITY]
         if parameters[MIN_AGE] > 0 and now - job[ELIGIBLE] < parameters[MIN_AGE]:
             now_only = True
         if parameters[ONE_RESERVE] > 0 and machine.planned[j] > 0:
@@ -754,8 +853,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
         while following >= now:
             begin = following
             following = -1
-            for n in range(nodes):
-                mask[n] = machine.up[n] & machine.member[p, n]
+            intersection(machine.up, machine.member[p], mask)
             overlap = reserved_mask(j, p, machine, begin, mask)
             moves = 0
             while overlap < 0 and moves < 10:  # to the end of what is in the way
@@ -768,8 +866,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
                 if moved <= begin or overlap == -2:
                     break
                 begin = moved
-                for n in range(nodes):
-                    mask[n] = machine.up[n] & machine.member[p, n]
+                intersection(machine.up, machine.member[p], mask)
                 overlap = reserved_mask(j, p, machine, begin, mask)
                 moves += 1
             if overlap < 0:
@@ -780,10 +877,7 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
                 over = _first_end(machine, begin, step) + 1
                 if over > 1 and over < window_end and (later == 0 or over < later):
                     later = over
-            size = 0
-            for n in range(nodes):
-                size += mask[n]
-            if size < least:
+            if number_in(mask) < least:
                 if later > 0 and not now_only:
                     following = later
                     continue
@@ -791,28 +885,22 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             if not counted:
                 tried += 1
                 counted = True
-            start = earliest_start(j, p, machine, mask, order, runs, now_only, taken)
+            start = earliest_start(j, p, machine, mask, now_only, chosen)
             if start < 0:
                 if later > 0 and not now_only:
                     following = later
                     continue
                 break
             start = max(start, begin)
+            _nodes_of_choice(machine, chosen[0], own_nodes)
             if start <= now:
-                number = 0
-                for n in range(nodes):
-                    number += taken[n, 0] > 0
-                _count(j, machine, number, taken, amounts)
+                _count(j, machine, number_in(own_nodes), chosen[0], amounts)
                 why = _limit_reached(j, machine, amounts, False)
                 if why == NONE:
-                    r = _start(j, p, machine, taken, amounts)
-                    _insert_run(machine, order, runs, r)
-                    runs += 1
+                    _start(j, p, machine, chosen[0], amounts)
                     started += 1
                     rejected = -1
                     if job[WHOLE] and rows < space:
-                        for n in range(nodes):
-                            own_nodes[n] = taken[n, 0] > 0
                         rows = _add_to_map(
                             0, (now + limit) // step * step, own_nodes, starts, ends, follows, bits, rows, step
                         )
@@ -830,14 +918,11 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             if start > now + parameters[WINDOW]:
                 break
             from_ = start // step * step
-            if _map_conflict(taken, from_, end, starts, ends, follows, bits):
+            if _map_conflict(own_nodes, from_, end, starts, ends, follows, bits):
                 following = start
                 continue
             if parameters[LIMIT_STOP] == 0:
-                number = 0
-                for n in range(nodes):
-                    number += taken[n, 0] > 0
-                _count(j, machine, number, taken, amounts)
+                _count(j, machine, number_in(own_nodes), chosen[0], amounts)
                 why = _limit_reached(j, machine, amounts, False)
                 if why != NONE:
                     machine.reason[j] = why
@@ -850,9 +935,8 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             if before == 0 or start < before:
                 machine.planned[j] = start
             if rows >= space:
+                stop_looking_ahead(machine)
                 return started
-            for n in range(nodes):
-                own_nodes[n] = taken[n, 0] > 0
             rows = _add_to_map(from_, end, own_nodes, starts, ends, follows, bits, rows, step)
             if job[ARRAY] >= 0:
                 if array_tested != job[ARRAY]:
@@ -862,4 +946,77 @@ def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) 
             break
         if 0 < parameters[MOST_STARTS] <= started:
             break
+    stop_looking_ahead(machine)
     return started
+
+
+@compiled
+def main_pass(queue: Ints, machine: Machine) -> int:
+    """See ``run_main``."""
+    return run_main(queue, queue.shape[0], machine)
+
+
+@compiled
+def backfill_pass(queue: Ints, machine: Machine, users: int, associations: int) -> int:
+    """See ``run_backfill``."""
+    return run_backfill(queue, queue.shape[0], machine, users, associations)
+
+
+@compiled
+def part_with_room(queue: Ints, machine: Machine) -> int:
+    """Return how many rows of a queue a pass has to look at: up to the last one whose job has room."""
+    return last_with_room(queue, queue.shape[0], machine) + 1
+
+
+# --- The order of the queue.
+
+
+@internal_borrowing
+def comes_before(one: Ints, other: Ints, machine: Machine) -> bool:
+    """Return whether a row of the queue comes before another one.
+
+    Jobs in reservations come first; then the tier of the partition decides, then the priority, and then the submission.
+    """
+    a = one[QUEUE_JOB]
+    b = other[QUEUE_JOB]
+    a_reserved = machine.jobs[a, RESERVATION] >= 0
+    b_reserved = machine.jobs[b, RESERVATION] >= 0
+    if a_reserved != b_reserved:
+        return bool(a_reserved)
+    a_tier = machine.parts[one[QUEUE_PARTITION], TIER]
+    b_tier = machine.parts[other[QUEUE_PARTITION], TIER]
+    if a_tier != b_tier:
+        return bool(a_tier > b_tier)
+    if one[QUEUE_PRIORITY] != other[QUEUE_PRIORITY]:
+        return bool(one[QUEUE_PRIORITY] > other[QUEUE_PRIORITY])
+    for k in range(machine.place.shape[1]):
+        if machine.place[a, k] != machine.place[b, k]:
+            return bool(machine.place[a, k] < machine.place[b, k])
+    return bool(a < b)
+
+
+@compiled
+def sort_queue(queue: Ints, machine: Machine) -> None:
+    """Sort the rows of a queue; equal ones stay in order (merge sort)."""
+    size, columns = queue.shape
+    other = np.empty((size, columns), np.int64)
+    width = 1
+    while width < size:
+        for first in range(0, size, 2 * width):
+            middle = min(first + width, size)
+            last = min(first + 2 * width, size)
+            a = first
+            b = middle
+            for k in range(first, last):
+                from_a = b >= last or (a < middle and not comes_before(queue[b], queue[a], machine))
+                source = a if from_a else b
+                for c in range(columns):
+                    other[k, c] = queue[source, c]
+                if from_a:
+                    a += 1
+                else:
+                    b += 1
+        for k in range(size):
+            for c in range(columns):
+                queue[k, c] = other[k, c]
+        width *= 2

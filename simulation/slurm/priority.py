@@ -295,6 +295,11 @@ class JobPriorities:
             return
         self._compute(job, now)
 
+    def compute_all(self) -> None:
+        """Give all jobs their first priority, if priorities do not change with time."""
+        for job in range(len(self.jobs)):
+            self._compute(job, self.begin)
+
     def eligible(self, job: int, since: int | None) -> None:
         """Note since when a job ages; None: it does not."""
         if since is None:

@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...heuristics.kernels.events.state import UNSTARTED
+from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
 from ...models.site import SchedulerSettings, Site
 from ..features.dependencies import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.running import RunningAtBegin
 from ..features.running_limits import RunningLimits
-from .columns import LIMIT
+from .columns import LIMIT, MIN_CPUS, QUEUE_COLUMNS
+from .events import FULL, MORE, NEXT_BASIC, NUMBERS, OVER, Alone, replay_alone
 from .jobs import ENDED_WELL
 from .pass_times import PassTimes
+from .priority import MOST
 from .shared_tables import SharedTables, jobs_of
-from .state import REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState
+from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
 RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end
 
@@ -74,6 +77,67 @@ class SlurmScheduler(Feature):
                 self._call_at(time, quiet=False)
         for row in engine.ledger.begun:
             tables.running[row] = None
+        self._alone = self._alone_with(engine)
+
+    # --- Alone, in compiled code.
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing but the jobs and Slurm moves: the replay then runs in compiled code."""
+        return self._alone is not None
+
+    def _alone_with(self, engine: Replay) -> Alone | None:
+        """Return the tables of a replay in compiled code; None: features must be told of each event."""
+        if any(not isinstance(f, (SlurmScheduler, RunningLimits)) for f in engine.features):
+            return None
+        if any(f.watches for f in engine.features if f is not self) or engine.ledger.durations is None:
+            return None
+        if engine.options.charge or engine.workload.after or self.tables.calendars or self.state.priorities.ages:
+            return None
+        never = self.state.never_eligible()
+        if never is None:
+            return None
+        tables, state = self.tables, self.state
+        tables.job[:, LIMIT] = engine.ledger.limits(np.arange(len(never)))
+        parameters = state.pass_parameters()
+        tables.keep_all_runs()
+        basic = not state.priorities.multifactor
+        if not basic:
+            state.priorities.compute_all()
+        numbers = np.zeros(NUMBERS, np.int64)
+        numbers[NEXT_BASIC] = MOST
+        times = np.unique(tables.reservations[:, :2])
+        return Alone(
+            queue=np.zeros((int((state.partitions >= 0).sum()), QUEUE_COLUMNS), np.int64),
+            parts=state.partitions,
+            priority=state.priorities.priority,
+            never=never,
+            nice=np.array([job.request.nice for job in state.jobs if basic], np.int64),
+            calls=times[times >= state.begin],
+            periods=self._times.periods,
+            due=self._times.due,
+            main=parameters[0],
+            backfill=parameters[1],
+            owners=np.array([tables.users, tables.associations], np.int64),
+            most_pieces=np.minimum(tables.job[:, MIN_CPUS], len(tables.free)),
+            numbers=numbers,
+            whole_depth=np.array([WHOLE_QUEUE], np.int64),
+        )
+
+    def replay(self, events: int) -> bool:
+        """Replay at most so many events in compiled code; return False if nothing happens any more."""
+        engine = self._engine
+        assert self._alone is not None
+        while True:
+            machine = self.tables.machine()
+            why = replay_alone(engine.trace, engine.state, machine, self._alone, engine.options.period, events)
+            if why != FULL:
+                break
+            self.tables.double_pieces()
+        if why == OVER:
+            waiting = engine.state.waiting[: engine.state.clock[WAITING_JOBS]].tolist()
+            self.state.resume(waiting, engine.running)
+        return bool(why == MORE)
 
     # --- What happens.
 

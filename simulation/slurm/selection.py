@@ -14,7 +14,7 @@ import numpy as np
 
 from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Ints
-from ...models.compiled import internal, native
+from ...models.compiled import internal_borrowing, native
 from .columns import (
     ALLOWED,
     CONTIGUOUS,
@@ -45,12 +45,97 @@ from .columns import (
     TASKS_PER_NODE,
     WHOLE,
     WHOLE_ON,
-    Marks,
 )
+from .node_bits import copy_set, has_node, intersection, is_within, keep_both, lowest, number_in, words_for
 
 NOW_FREE = 0  # what is free now counts
 EMPTY = 1  # the nodes count as if nothing ran on them
 MANY = 500_000  # nodes: no limit
+AHEAD = 4096  # running jobs, one more than are looked ahead; with more of them it takes longer
+
+
+# The columns of ``Work.taken``.
+TAKEN_NODE = 0
+TAKEN_CPUS = 1
+TAKEN_MEMORY = 2
+TAKEN_GPUS = 3
+TAKEN_COLUMNS = 4
+
+# The columns of ``Work.runs``: a run of consecutive usable nodes of one weight.
+FIRST = 0  # positions in the list of usable nodes
+LAST = 1
+CPUS_IN = 2
+NODES_IN = 3
+GPUS_IN = 4
+MUST = 5  # position of the first node that the job must have, -1: none
+WEIGHT = 6
+RUN_OF_NODES_COLUMNS = 7
+
+# What is left to find while nodes are gathered.
+CPUS_LEFT = 0
+MOST_LEFT = 1  # CPUs, by which a node's part is cut
+GPUS_LEFT = 2
+NODES_LEFT = 3
+LEAST_LEFT = 4  # nodes
+LEFT_COLUMNS = 5
+
+
+@by_address
+class Work(NamedTuple):
+    """What the kernels write while they choose nodes.
+
+    Parameters
+    ----------
+    may
+        Output of ``candidates``, a set of nodes.
+    node, cpus, gpus, chosen, on
+        The usable nodes in ascending order: their numbers, the CPUs and GPUs that the job could take, whether they are
+        chosen, and how many tasks are on them; shape (nodes,).
+    runs
+        Runs of consecutive usable nodes, shape (nodes, RUN_OF_NODES_COLUMNS).
+    taken
+        The choice: node, CPUs, MB and GPUs of each chosen node, in ascending order of the nodes, shape (nodes, 4).
+    free, use, some
+        Copies of the tables of those names, in which jobs end. They are equal to the tables before and after each pass.
+    ahead_free, after, ahead
+        As ``free``, on all nodes; ``after[k]`` is the set of the nodes of which nothing is taken when the first k running jobs
+        have ended, in the order of their ends, for k up to ``ahead[0]``. ``ahead[0]`` is 0 before and after each pass.
+    mask, other
+        Sets of nodes.
+    left
+        Shape (LEFT_COLUMNS,).
+    """
+
+    may: Ints
+    node: Ints
+    cpus: Ints
+    gpus: Ints
+    chosen: Ints
+    on: Ints
+    runs: Ints
+    taken: Ints
+    free: Ints
+    use: Ints
+    some: Ints
+    ahead_free: Ints
+    after: Ints
+    ahead: Ints
+    mask: Ints
+    other: Ints
+    left: Ints
+
+
+def work_for(free: Ints, use: Ints, some: Ints) -> Work:
+    """Return the arrays that the kernels write, for these tables."""
+    nodes = len(free)
+    rows = (np.zeros(nodes, np.int64) for _ in range(5))
+    runs = np.zeros((nodes, RUN_OF_NODES_COLUMNS), np.int64)
+    words = words_for(nodes)
+    return Work(
+        np.zeros(words, np.int64), *rows, runs, np.zeros((nodes, TAKEN_COLUMNS), np.int64), free.copy(), use.copy(), some.copy(),
+        free.copy(), np.zeros((AHEAD, words), np.int64), np.zeros(1, np.int64), *np.zeros((2, words), np.int64),
+        np.zeros(LEFT_COLUMNS, np.int64),
+    )  # fmt: skip
 
 
 @by_address
@@ -62,21 +147,26 @@ class Machine(NamedTuple):
     jobs
         The requests, shape (jobs, JOB_COLUMNS).
     parts, member
-        The partitions, shape (partitions, PART_COLUMNS), and their nodes, shape (partitions, nodes), 0 or 1.
+        The partitions, shape (partitions, PART_COLUMNS), and their nodes, sets of shape (partitions, words).
     masks
-        Sets of nodes that jobs and reservations refer to, shape (sets, nodes), 0 or 1.
+        Sets of nodes that jobs and reservations refer to, shape (sets, words).
     weight, threads
         Weight of each node, and the CPUs of the unit that is allocated (a core); both of shape (nodes,).
     total, free
         What each node has and what of it is free, shape (nodes, 2 + types of GPU).
     use
         Shape (nodes, USE_COLUMNS).
+    some
+        Where jobs are counted in units: the sets of the nodes that have some of each amount free, and then that of the nodes
+        of which nothing is taken, shape (amounts of a node + 1, words). Else of shape (0, 0).
     up
-        1 where jobs may start, shape (nodes,).
+        The set of the nodes on which jobs may start, shape (words,).
     reservations
         Shape (reservations, RESERVATION_COLUMNS).
     runs, pieces, counts
-        The running jobs, their pieces, and the numbers of rows in use of both.
+        The running jobs in the order of their starts, their pieces, and the numbers of rows in use of both.
+    order
+        The rows of ``runs``, by the ends by the time limits, and then by the starts.
     arrays
         Job arrays, shape (arrays, ARRAY_COLUMNS).
     used, caps, kind
@@ -88,31 +178,40 @@ class Machine(NamedTuple):
         What a job counts in the columns of the limits, shape (jobs, columns).
     parameters
         Shape (PARAMETERS,).
+    place
+        The place of each job among jobs of equal priority, shape (jobs, PLACE_COLUMNS).
+    tried
+        After how many releases, and in which partition, a job had no room: ``RELEASES * partitions + partition``; -1: unknown.
+        It has none there before the next release. Shape (jobs,).
     request
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
         node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
         and the amounts of a node have no fixed order. Else of shape (0, 0).
-    fits_empty
-        Where jobs are counted in units: 1 + the partition of which all nodes that are up can hold the job if they are empty,
-        where that is known, else 0; shape (jobs,). Else of shape (0,).
+    whole_fit, whole_nodes
+        Jobs with one unit on each of their nodes, which are theirs alone: ``whole_nodes[whole_fit[j]]`` is the set of the nodes
+        that job j may have. -1 in ``whole_fit``, shape (jobs,), for other jobs.
     reason, planned
         Output: why each job that was looked at did not start, and the start that the backfill scheduler plans; shape (jobs,).
+    work
+        What the kernels write on the way.
     """
 
     jobs: Ints
     parts: Ints
-    member: Marks
-    masks: Marks
+    member: Ints
+    masks: Ints
     weight: Ints
     threads: Ints
     total: Ints
     free: Ints
     use: Ints
-    up: Marks
+    some: Ints
+    up: Ints
     reservations: Ints
     runs: Ints
     pieces: Ints
     counts: Ints
+    order: Ints
     arrays: Ints
     used: Ints
     caps: Ints
@@ -121,13 +220,17 @@ class Machine(NamedTuple):
     groups: Ints
     need: Ints
     parameters: Ints
+    place: Ints
+    tried: Ints
     request: Ints
-    fits_empty: Ints
+    whole_fit: Ints
+    whole_nodes: Ints
     reason: Ints
     planned: Ints
+    work: Work
 
 
-@internal
+@internal_borrowing
 def _gpus_free(job: Ints, row: Ints) -> int:
     """Return how many GPUs of the job's type a node with these amounts has."""
     if job[GPU_TYPE] >= 0:
@@ -138,7 +241,7 @@ def _gpus_free(job: Ints, row: Ints) -> int:
     return number
 
 
-@internal
+@internal_borrowing
 def _least_cpus(job: Ints) -> int:
     """Return the CPUs that each node of a job must have."""
     if job[TASKS] > 1:
@@ -146,7 +249,7 @@ def _least_cpus(job: Ints) -> int:
     return int(job[CPUS_PER_TASK])
 
 
-@internal
+@internal_borrowing
 def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
     """Return how many units node n has room for, of however many the job has, as far as they may be on one node."""
     job = machine.jobs[j]
@@ -165,7 +268,7 @@ def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
     return int(units)
 
 
-@internal
+@internal_borrowing
 def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: Ints, how: int) -> int:
     """Return how many CPUs of node n the job could take; 0: none."""
     amounts = machine.total[n] if how == EMPTY else free[n]
@@ -213,7 +316,7 @@ def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: I
     return int(cpus)
 
 
-@internal
+@internal_borrowing
 def _cut(job: Ints, cpus: int, left: int, nodes_left: int, unit: int) -> int:
     """Return what the job takes of the CPUs of a node: what it still needs, less one unit for each further node.
 
@@ -227,254 +330,468 @@ def _cut(job: Ints, cpus: int, left: int, nodes_left: int, unit: int) -> int:
     return cpus
 
 
-@internal
-def _gather(
-    job: Ints,
-    least: int,
-    most: int,
-    wanted: int,
-    machine: Machine,
-    gpus: Ints,
-    usable: Marks,
-    cpus: Ints,
-    chosen: Marks,
+@internal_borrowing
+def note_free(n: int, machine: Machine, free: Ints, some: Ints) -> None:
+    """Note in the sets ``some`` of what node n has something free."""
+    word = n >> 6
+    bit = 1 << (n & 63)
+    untouched = True
+    for r in range(free.shape[1]):
+        if free[n, r] > 0:
+            some[r, word] |= bit
+        else:
+            some[r, word] &= ~bit
+        if free[n, r] < machine.total[n, r]:
+            untouched = False
+    last = some.shape[0] - 1
+    if untouched:
+        some[last, word] |= bit
+    else:
+        some[last, word] &= ~bit
+
+
+@internal_borrowing
+def candidates(j: int, machine: Machine, mask: Ints, some: Ints, how: int, may: Ints) -> None:
+    """Write the set of the nodes of a mask that a job may have; where units are counted, of those with something free for it."""
+    if machine.whole_fit[j] >= 0:
+        intersection(mask, machine.whole_nodes[machine.whole_fit[j]], may)
+        if how != EMPTY:
+            keep_both(may, some[some.shape[0] - 1])
+        return
+    copy_set(mask, may)
+    allowed = machine.jobs[j, ALLOWED]
+    if allowed >= 0:
+        keep_both(may, machine.masks[allowed])
+    if how == EMPTY or machine.parameters[IN_UNITS] == 0:
+        return
+    if machine.jobs[j, WHOLE]:
+        keep_both(may, some[some.shape[0] - 1])
+    for r in range(machine.request.shape[1]):
+        if machine.request[j, r] > 0:
+            keep_both(may, some[r])
+
+
+@internal_borrowing
+def room_for_units(
+    j: int, machine: Machine, mask: Ints, free: Ints, some: Ints, how: int, wanted: int, least: int
 ) -> bool:
-    """Choose nodes among the usable ones; return whether they suffice. ``cpus`` becomes what the job takes."""
-    nodes = usable.size
-    chosen[:] = 0
-    size = 0
-    for n in range(nodes):
-        size += usable[n]
+    """Return whether there is room for so many units of a job on the nodes of a mask, on at least so many nodes."""
+    may = machine.work.may
+    candidates(j, machine, mask, some, how, may)
+    if machine.whole_fit[j] >= 0:
+        return number_in(may) >= max(wanted, least)
+    for w in range(may.size):
+        word = may[w]
+        while word != 0:
+            n = (w << 6) + lowest(word)
+            word &= word - 1
+            units = units_on(j, n, machine, free, how)
+            if units > 0:
+                wanted -= units
+                least -= 1
+                if wanted <= 0 and least <= 0:
+                    return True
+    return False
+
+
+@internal_borrowing
+def _take_required(job: Ints, machine: Machine, size: int, left: Ints, most: int) -> int:
+    """Choose the nodes that a job must have, at most ``most``; return how many may still be chosen, -1: one is missing.
+
+    ``left``: what is left to find, as in ``_gather``.
+    """
+    work = machine.work
+    must = machine.masks[job[REQUIRED]]
+    i = 0
+    for w in range(must.size):
+        word = must[w]
+        while word != 0 and most > 0:
+            n = (w << 6) + lowest(word)
+            word &= word - 1
+            while i < size and work.node[i] < n:
+                i += 1
+            if i >= size or work.node[i] != n:
+                return -1
+            work.cpus[i] = _cut(job, work.cpus[i], left[MOST_LEFT], left[LEAST_LEFT], machine.threads[n])
+            if work.cpus[i] == 0:
+                return -1
+            _choose(work, i, left)
+            most -= 1
+    return most
+
+
+@internal_borrowing
+def _choose(work: Work, i: int, left: Ints) -> None:
+    """Choose the usable node at position i."""
+    work.chosen[i] = 1
+    left[CPUS_LEFT] -= work.cpus[i]
+    left[MOST_LEFT] -= work.cpus[i]
+    left[GPUS_LEFT] -= work.gpus[i]
+    left[NODES_LEFT] -= 1
+    left[LEAST_LEFT] -= 1
+
+
+@internal_borrowing
+def _complete(left: Ints) -> bool:
+    """Return whether all that a job wants is found."""
+    return bool(left[NODES_LEFT] <= 0 and left[CPUS_LEFT] <= 0 and left[GPUS_LEFT] <= 0)
+
+
+@internal_borrowing
+def _find_runs(job: Ints, machine: Machine, size: int) -> int:
+    """Write the runs of consecutive usable nodes of one weight; return their number."""
+    work = machine.work
+    rows = work.runs
+    runs = 0
+    for i in range(size):
+        n = work.node[i]
+        begins = i == 0 or n != work.node[i - 1] + 1
+        if not begins and not job[CONTIGUOUS] and rows[runs - 1, WEIGHT] != machine.weight[n]:
+            begins = True
+        if begins:
+            row = rows[runs]
+            row[FIRST] = i
+            row[CPUS_IN] = 0
+            row[NODES_IN] = 0
+            row[GPUS_IN] = 0
+            row[MUST] = -1
+            row[WEIGHT] = machine.weight[n]
+            runs += 1
+        row = rows[runs - 1]
+        row[LAST] = i
+        if work.chosen[i]:
+            if row[MUST] < 0:
+                row[MUST] = i
+        else:
+            row[CPUS_IN] += work.cpus[i]
+            row[NODES_IN] += 1
+            row[GPUS_IN] += work.gpus[i]
+    return runs
+
+
+@internal_borrowing
+def _is_enough(run: Ints, left: Ints, needed: int) -> bool:
+    return bool(run[CPUS_IN] >= left[CPUS_LEFT] and run[NODES_IN] >= needed and run[GPUS_IN] >= left[GPUS_LEFT])
+
+
+@internal_borrowing
+def _best_run(job: Ints, rows: Ints, runs: int, left: Ints, needed: int) -> int:
+    """Return the run that is used next; -1: none."""
+    best = -1
+    best_enough = False
+    for r in range(runs):
+        run = rows[r]
+        if run[NODES_IN] == 0:
+            continue
+        if job[CONTIGUOUS] and job[REQUIRED] >= 0 and run[MUST] < 0:
+            continue
+        enough = _is_enough(run, left, needed)
+        better = False
+        if best < 0 or (rows[best, MUST] < 0 and run[MUST] >= 0) or run[WEIGHT] < rows[best, WEIGHT]:
+            better = True
+        elif run[WEIGHT] == rows[best, WEIGHT]:
+            if enough:
+                better = not best_enough or run[CPUS_IN] < rows[best, CPUS_IN]
+            else:
+                better = run[CPUS_IN] > rows[best, CPUS_IN]
+        if not better and not best_enough and job[CONTIGUOUS] and enough:
+            better = True
+        if better:
+            best = r
+            best_enough = enough
+    if best >= 0 and job[CONTIGUOUS] and not best_enough:
+        return -1
+    return best
+
+
+@internal_borrowing
+def _single_node(work: Work, run: Ints, left: Ints) -> int:
+    """Return the position of the fullest node of a run that is enough by itself; -1: none, or more nodes are needed."""
+    single = -1
+    if run[MUST] >= 0 or left[NODES_LEFT] > 1:
+        return single
+    for i in range(run[FIRST], run[LAST] + 1):
+        if work.chosen[i] or work.cpus[i] < left[CPUS_LEFT] or work.gpus[i] < left[GPUS_LEFT]:
+            continue
+        if single < 0 or work.cpus[i] < work.cpus[single]:
+            single = i
+            if work.cpus[i] == left[CPUS_LEFT]:
+                break
+    return single
+
+
+@internal_borrowing
+def _use_run(job: Ints, machine: Machine, run: Ints, left: Ints, most: int) -> int:
+    """Choose nodes of a run, up from its first one, or up from a required one and then down; return how many may still be chosen."""
+    work = machine.work
+    single = _single_node(work, run, left)
+    at = run[FIRST]
+    if run[MUST] >= 0:
+        at = run[MUST]
+    step = 0
+    going_down = False
+    while True:
+        i = at + step
+        step += 1
+        if going_down:
+            i = run[MUST] - step
+            if i < run[FIRST]:
+                break
+        elif i > run[LAST]:
+            if run[MUST] < 0:
+                break
+            going_down = True
+            step = 0
+            continue
+        if most == 0 or _complete(left):
+            break
+        if work.chosen[i] or work.cpus[i] <= 0 or (single >= 0 and i != single):
+            continue
+        if most == 1 and run[MUST] < 0 and work.cpus[i] < left[CPUS_LEFT]:
+            continue
+        unit = machine.threads[work.node[i]]
+        work.cpus[i] = _cut(job, work.cpus[i], left[MOST_LEFT], left[LEAST_LEFT], unit)
+        _choose(work, i, left)
+        most -= 1
+    return most
+
+
+@internal_borrowing
+def _gather(job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, left: Ints) -> bool:
+    """Choose nodes among the ``size`` usable ones of ``machine.work``; return whether they suffice.
+
+    ``work.cpus`` becomes what the job takes of the chosen ones.
+    """
+    work = machine.work
+    for i in range(size):
+        work.chosen[i] = 0
     if size < least:
         return False
-    left = job[MIN_CPUS]  # CPUs
-    most_left = job[MIN_CPUS]
-    gpus_left = job[GPUS_OF_JOB]
-    nodes_left = max(least, wanted)
-    if gpus_left > 0:
-        nodes_left = min(least, wanted)
-    least_left = least
-    must = job[REQUIRED]
-    if must >= 0:
-        for n in range(nodes):
-            if machine.masks[must, n] and most > 0:
-                if not usable[n]:
-                    return False
-                cpus[n] = _cut(job, cpus[n], most_left, least_left, machine.threads[n])
-                if cpus[n] == 0:
-                    return False
-                chosen[n] = 1
-                left -= cpus[n]
-                most_left -= cpus[n]
-                gpus_left -= gpus[n]
-                nodes_left -= 1
-                least_left -= 1
-                most -= 1
-        if nodes_left <= 0 and left <= 0 and gpus_left <= 0:
+    left[CPUS_LEFT] = job[MIN_CPUS]
+    left[MOST_LEFT] = job[MIN_CPUS]
+    left[GPUS_LEFT] = job[GPUS_OF_JOB]
+    left[NODES_LEFT] = max(least, wanted)
+    if job[GPUS_OF_JOB] > 0:
+        left[NODES_LEFT] = min(least, wanted)
+    left[LEAST_LEFT] = least
+    if job[REQUIRED] >= 0:
+        most = _take_required(job, machine, size, left, most)
+        if most < 0:
+            return False
+        if _complete(left):
             return True
         if most <= 0:
             return False
-
-    # the runs of consecutive nodes of one weight
-    begins = np.empty(nodes + 1, np.int64)
-    ends = np.empty(nodes + 1, np.int64)
-    run_cpus = np.empty(nodes + 1, np.int64)
-    run_nodes = np.empty(nodes + 1, np.int64)
-    run_gpus = np.empty(nodes + 1, np.int64)
-    run_must = np.empty(nodes + 1, np.int64)
-    weight = np.empty(nodes + 1, np.int64)
-    runs = 0
-    is_open = False
-    for n in range(nodes):
-        if not usable[n]:
-            is_open = False
-            continue
-        if is_open and not job[CONTIGUOUS] and weight[runs - 1] != machine.weight[n]:
-            is_open = False
-        if not is_open:
-            begins[runs] = n
-            run_cpus[runs] = 0
-            run_nodes[runs] = 0
-            run_gpus[runs] = 0
-            run_must[runs] = -1
-            weight[runs] = machine.weight[n]
-            runs += 1
-            is_open = True
-        ends[runs - 1] = n
-        if chosen[n]:
-            if run_must[runs - 1] < 0:
-                run_must[runs - 1] = n
-        else:
-            run_cpus[runs - 1] += cpus[n]
-            run_nodes[runs - 1] += 1
-            run_gpus[runs - 1] += gpus[n]
-
+    runs = _find_runs(job, machine, size)
     while most > 0:
-        best = -1
-        best_enough = False
-        for r in range(runs):
-            if run_nodes[r] == 0:
-                continue
-            if job[CONTIGUOUS] and must >= 0 and run_must[r] < 0:
-                continue
-            needed = nodes_left
-            if wanted > least:
-                needed = nodes_left + least - wanted
-            enough = run_cpus[r] >= left and run_nodes[r] >= needed and run_gpus[r] >= gpus_left
-            better = False
-            if best < 0 or (run_must[best] < 0 and run_must[r] >= 0) or weight[r] < weight[best]:
-                better = True
-            elif weight[r] == weight[best]:
-                if enough:
-                    better = not best_enough or run_cpus[r] < run_cpus[best]
-                else:
-                    better = run_cpus[r] > run_cpus[best]
-            if not better and not best_enough and job[CONTIGUOUS] and enough:
-                better = True
-            if better:
-                best = r
-                best_enough = enough
-        if best < 0 or (job[CONTIGUOUS] and not best_enough):
-            break
-        first = begins[best]
-        last = ends[best]
-        single = -1
-        if run_must[best] < 0 and nodes_left <= 1:
-            for n in range(first, last + 1):
-                if chosen[n] or cpus[n] < left or gpus[n] < gpus_left:
-                    continue
-                if single < 0 or cpus[n] < cpus[single]:
-                    single = n
-                    if cpus[n] == left:
-                        break
-        step = 0
-        at = run_must[best] if run_must[best] >= 0 else first
-        going_down = False
-        while True:  # up from the first node, or from a required one and then down
-            n = at + step
-            step += 1
-            if going_down:
-                n = run_must[best] - step
-                if n < first:
-                    break
-            elif n > last:
-                if run_must[best] < 0:
-                    break
-                going_down = True
-                step = 0
-                continue
-            if most == 0 or (nodes_left <= 0 and left <= 0 and gpus_left <= 0):
-                break
-            if chosen[n] or cpus[n] <= 0 or (single >= 0 and n != single):
-                continue
-            if most == 1 and run_must[best] < 0 and cpus[n] < left:
-                continue
-            cpus[n] = _cut(job, cpus[n], most_left, least_left, machine.threads[n])
-            chosen[n] = 1
-            left -= cpus[n]
-            most_left -= cpus[n]
-            gpus_left -= gpus[n]
-            nodes_left -= 1
-            least_left -= 1
-            most -= 1
-        if nodes_left <= 0 and left <= 0 and gpus_left <= 0:
-            return True
-        run_cpus[best] = 0
-        run_nodes[best] = 0
-    needed = nodes_left
-    if wanted > least:
-        needed = nodes_left + least - wanted
-    return left <= 0 and gpus_left <= 0 and needed <= 0
-
-
-@internal
-def _gather_one_by_one(
-    job: Ints,
-    least: int,
-    most: int,
-    wanted: int,
-    machine: Machine,
-    gpus: Ints,
-    usable: Marks,
-    cpus: Ints,
-    chosen: Marks,
-    by_load: bool,
-) -> bool:
-    """As ``_gather``: the least loaded nodes first (LLN), or serial jobs on the last nodes (pack_serial_at_end)."""
-    chosen[:] = 0
-    left = job[MIN_CPUS]
-    gpus_left = job[GPUS_OF_JOB]
-    nodes_left = max(least, wanted)
-    least_left = least
-    while most > 0 and (nodes_left > 0 or left > 0 or gpus_left > 0):
-        best = -1
-        for i in range(usable.size):
-            n = i if by_load else usable.size - 1 - i
-            if not usable[n] or chosen[n] or cpus[n] <= 0:
-                continue
-            lighter = best >= 0 and machine.weight[n] < machine.weight[best]
-            if best >= 0 and machine.weight[n] == machine.weight[best] and by_load:
-                lighter = cpus[n] * machine.total[best, CPUS] > cpus[best] * machine.total[n, CPUS]
-            if best < 0 or lighter:
-                best = n
+        needed = left[NODES_LEFT]
+        if wanted > least:
+            needed = left[NODES_LEFT] + least - wanted
+        best = _best_run(job, work.runs, runs, left, needed)
         if best < 0:
             break
-        cpus[best] = _cut(job, cpus[best], left, least_left, machine.threads[best])
-        chosen[best] = 1
-        left -= cpus[best]
-        gpus_left -= gpus[best]
-        nodes_left -= 1
-        least_left -= 1
+        most = _use_run(job, machine, work.runs[best], left, most)
+        if _complete(left):
+            return True
+        work.runs[best, CPUS_IN] = 0
+        work.runs[best, NODES_IN] = 0
+    needed = left[NODES_LEFT]
+    if wanted > least:
+        needed = left[NODES_LEFT] + least - wanted
+    return bool(left[CPUS_LEFT] <= 0 and left[GPUS_LEFT] <= 0 and needed <= 0)
+
+
+@internal_borrowing
+def _gather_one_by_one(
+    job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, by_load: bool, left: Ints
+) -> bool:
+    """As ``_gather``: the least loaded nodes first (LLN), or serial jobs on the last nodes (pack_serial_at_end)."""
+    work = machine.work
+    for i in range(size):
+        work.chosen[i] = 0
+    left[CPUS_LEFT] = job[MIN_CPUS]
+    left[GPUS_LEFT] = job[GPUS_OF_JOB]
+    left[NODES_LEFT] = max(least, wanted)
+    left[LEAST_LEFT] = least
+    while most > 0 and not _complete(left):
+        best = -1
+        for k in range(size):
+            i = k if by_load else size - 1 - k
+            if work.chosen[i] or work.cpus[i] <= 0:
+                continue
+            if best < 0:
+                best = i
+                continue
+            n = work.node[i]
+            other = work.node[best]
+            lighter = machine.weight[n] < machine.weight[other]
+            if machine.weight[n] == machine.weight[other] and by_load:
+                lighter = work.cpus[i] * machine.total[other, CPUS] > work.cpus[best] * machine.total[n, CPUS]
+            if lighter:
+                best = i
+        if best < 0:
+            break
+        unit = machine.threads[work.node[best]]
+        work.cpus[best] = _cut(job, work.cpus[best], left[CPUS_LEFT], left[LEAST_LEFT], unit)
+        _choose(work, best, left)
         most -= 1
-    return left <= 0 and gpus_left <= 0 and least_left <= 0
+    return bool(left[CPUS_LEFT] <= 0 and left[GPUS_LEFT] <= 0 and left[LEAST_LEFT] <= 0)
 
 
-@internal
-def _deal(job: Ints, machine: Machine, chosen: Marks, cpus: Ints, taken: Ints) -> None:
-    """Deal the CPUs of the job to the chosen nodes: one task for each, then one unit for each in turns, up to ``cpus``."""
-    nodes = chosen.size
+@internal_borrowing
+def _without_small(job: Ints, machine: Machine, size: int, least: int, few: int) -> int:
+    """Leave out usable nodes with at most ``few`` CPUs while more than ``least`` are left; return how many are."""
+    work = machine.work
+    must = job[REQUIRED]
+    kept = 0
+    left = size
+    for i in range(size):
+        small = 0 < work.cpus[i] <= few and left > least
+        if small and not (must >= 0 and has_node(machine.masks[must], work.node[i])):
+            left -= 1
+            continue
+        work.node[kept] = work.node[i]
+        work.cpus[kept] = work.cpus[i]
+        work.gpus[kept] = work.gpus[i]
+        work.chosen[kept] = work.chosen[i]
+        kept += 1
+    return kept
+
+
+@internal_borrowing
+def _gather_larger(job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, left: Ints) -> int:
+    """As ``_gather``, without the nodes that have few CPUs, more of them each time; return the number of usable nodes, 0: in vain."""
+    if size <= least:
+        return size if _gather(job, least, most, wanted, machine, size, left) else 0
+    largest = 0
+    for i in range(size):
+        largest = max(largest, machine.work.cpus[i])
+    for few in range(1, largest):
+        kept = _without_small(job, machine, size, least, few)
+        if kept == size and few > 1:
+            continue
+        size = kept
+        if _gather(job, least, most, wanted, machine, size, left):
+            return size
+        if size <= least:
+            return 0
+    return 0
+
+
+@internal_borrowing
+def _deal(job: Ints, machine: Machine, size: int) -> int:
+    """Deal the CPUs of the job to the chosen nodes; return their number.
+
+    Each gets one task, then one unit in turns, up to the node's part.
+    """
+    work = machine.work
+    taken = work.taken
     number = 0
-    for n in range(nodes):
-        taken[n, 0] = 0
-        number += chosen[n]
+    for i in range(size):
+        if work.chosen[i]:
+            taken[number, TAKEN_NODE] = work.node[i]
+            taken[number, TAKEN_CPUS] = 0
+            work.cpus[number] = work.cpus[i]  # number <= i
+            work.gpus[number] = work.gpus[i]
+            work.on[number] = 0
+            number += 1
     if job[WHOLE] and machine.parameters[IN_UNITS] == 0:
-        for n in range(nodes):
-            if chosen[n]:
-                taken[n, 0] = machine.total[n, CPUS]
-        return
+        for k in range(number):
+            taken[k, TAKEN_CPUS] = machine.total[taken[k, TAKEN_NODE], CPUS]
+        return number
     per_task = job[CPUS_PER_TASK]
     wanted = max(number * max(1, job[TASKS_PER_NODE] * per_task), job[MIN_CPUS])
     tasks = max(1, wanted // per_task)
     if job[TASKS_PER_NODE] > 0 and per_task > 1:
         tasks = number * job[TASKS_PER_NODE]
-    listed = np.flatnonzero(chosen)
-    on = np.zeros(nodes, np.int64)
     going = True
     while going and tasks > 0:
         going = False
-        for k in range(listed.size):
-            n = int(listed[k])
+        for k in range(number):
             at_once = 1
-            if on[n] > 0:
-                at_once = max(1, machine.threads[n] // per_task)
+            if work.on[k] > 0:
+                at_once = max(1, machine.threads[taken[k, TAKEN_NODE]] // per_task)
             for _ in range(at_once):
-                if tasks <= 0 or (on[n] > 0 and cpus[n] - taken[n, 0] < per_task):
+                if tasks <= 0 or (work.on[k] > 0 and work.cpus[k] - taken[k, TAKEN_CPUS] < per_task):
                     break
-                if job[TASKS_PER_NODE] > 0 and on[n] >= job[TASKS_PER_NODE]:
+                if job[TASKS_PER_NODE] > 0 and work.on[k] >= job[TASKS_PER_NODE]:
                     break
-                on[n] += 1
+                work.on[k] += 1
                 tasks -= 1
-                taken[n, 0] = min(cpus[n], taken[n, 0] + per_task)
+                taken[k, TAKEN_CPUS] = min(work.cpus[k], taken[k, TAKEN_CPUS] + per_task)
                 going = True
-    for n in range(nodes):
-        if chosen[n]:  # whole units
-            unit = machine.threads[n]
-            taken[n, 0] = -(-taken[n, 0] // unit) * unit
+    for k in range(number):  # whole units
+        unit = machine.threads[taken[k, TAKEN_NODE]]
+        taken[k, TAKEN_CPUS] = -(-taken[k, TAKEN_CPUS] // unit) * unit
+    return number
+
+
+@internal_borrowing
+def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints, some: Ints, how: int) -> int:
+    """Write the usable nodes of a mask to ``machine.work``; return their number, -1: a node that the job must have is not usable."""
+    work = machine.work
+    job = machine.jobs[j]
+    part = machine.parts[p]
+    must = job[REQUIRED]
+    in_units = machine.parameters[IN_UNITS] > 0
+    one_each = machine.whole_fit[j] >= 0
+    if must >= 0 and not is_within(machine.masks[must], mask):
+        return -1
+    candidates(j, machine, mask, some, how, work.may)
+    size = 0
+    for w in range(work.may.size):
+        word = work.may[w]
+        while word != 0:
+            n = (w << 6) + lowest(word)
+            word &= word - 1
+            if one_each:
+                cpus = 1
+            elif in_units:
+                cpus = units_on(j, n, machine, free, how)
+            else:
+                cpus = _cpus_on(job, part, n, machine, free, use, how)
+            if cpus > 0:
+                work.node[size] = n
+                work.cpus[size] = cpus
+                work.gpus[size] = 0
+                if job[GPUS_OF_JOB] > 0:
+                    work.gpus[size] = _gpus_free(job, machine.total[n] if how == EMPTY else free[n])
+                size += 1
+            elif must >= 0 and has_node(machine.masks[must], n):
+                return -1
+    return size
+
+
+@internal_borrowing
+def _memory_and_gpus(job: Ints, machine: Machine, number: int, free: Ints, how: int) -> bool:
+    """Write the memory and the GPUs that a job takes on its chosen nodes; return whether the memory is there."""
+    taken = machine.work.taken
+    gpus_left = job[GPUS_OF_JOB]
+    for k in range(number):
+        n = taken[k, TAKEN_NODE]
+        taken[k, TAKEN_MEMORY] = 0
+        if machine.parameters[MEMORY_COUNTS] > 0:
+            if job[MEMORY_PER_CPU] >= 0:
+                taken[k, TAKEN_MEMORY] = taken[k, TAKEN_CPUS] * job[MEMORY_PER_CPU]
+            elif job[MEMORY_PER_NODE] > 0:
+                taken[k, TAKEN_MEMORY] = job[MEMORY_PER_NODE]
+            else:
+                taken[k, TAKEN_MEMORY] = machine.total[n, MEMORY]
+            if how != EMPTY and taken[k, TAKEN_MEMORY] > free[n, MEMORY]:
+                return False
+        taken[k, TAKEN_GPUS] = job[GPUS]
+        if gpus_left > 0:
+            taken[k, TAKEN_GPUS] = min(machine.work.gpus[k], gpus_left)
+            gpus_left -= taken[k, TAKEN_GPUS]
+        if job[WHOLE]:
+            for t in range(FIRST_GPU, machine.total.shape[1]):
+                taken[k, TAKEN_GPUS] = max(taken[k, TAKEN_GPUS], machine.total[n, t])
+    return True
 
 
 @native
-def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: Ints, how: int, taken: Ints) -> int:
-    """Choose the nodes of a job; return their number, 0 if it does not fit.
+def pick_nodes(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints, some: Ints, how: int) -> int:
+    """Choose the nodes of a job; return their number, 0 if it does not fit. The choice is in ``machine.work.taken``.
 
     Parameters
     ----------
@@ -483,22 +800,15 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     machine
         The tables.
     mask
-        The nodes that may be chosen, shape (nodes,), 0 or 1.
-    free, use
+        The set of the nodes that may be chosen.
+    free, use, some
         What is free, as in the tables.
     how
         ``NOW_FREE`` or ``EMPTY``.
-    taken
-        Output: the CPUs, the memory and the GPUs that the job takes on each node, shape (nodes, 3); CPUs are 0 on other nodes.
     """
-    nodes = mask.size
     job = machine.jobs[j]
     part = machine.parts[p]
     in_units = machine.parameters[IN_UNITS] > 0
-    if in_units:
-        taken[:, 0] = 0
-    else:
-        taken[:, :] = 0
     least = max(job[MIN_NODES], part[PART_MIN_NODES])
     most = part[PART_MAX_NODES]
     wanted = least
@@ -508,110 +818,53 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Marks, free: Ints, use: I
     most = min(most, MANY)
     if most < least:
         return 0
-    cpus = np.zeros(nodes, np.int64)
-    gpus = np.zeros(nodes, np.int64)
-    usable = np.zeros(nodes, np.uint8)
-    size = 0
-    must = job[REQUIRED]
-    units = 0
-    for n in range(nodes):
-        if not mask[n]:
-            if must >= 0 and machine.masks[must, n]:
-                return 0
-            continue
-        if job[ALLOWED] >= 0 and not machine.masks[job[ALLOWED], n]:
-            continue
-        if in_units:
-            cpus[n] = units_on(j, n, machine, free, how)
-            units += int(cpus[n])
-        else:
-            cpus[n] = _cpus_on(job, part, n, machine, free, use, how)
-        if cpus[n] > 0:
-            usable[n] = 1
-            size += 1
-            if job[GPUS_OF_JOB] > 0:
-                gpus[n] = _gpus_free(job, machine.total[n] if how == EMPTY else free[n])
-        elif must >= 0 and machine.masks[must, n]:
-            return 0
-    if size < least or (in_units and units < job[MIN_CPUS]):
+    size = _usable(j, p, machine, mask, free, use, some, how)
+    if size < least:
         return 0
+    if in_units:
+        units = 0
+        for i in range(size):
+            units += machine.work.cpus[i]
+        if units < job[MIN_CPUS]:
+            return 0
     if job[TASKS_PER_NODE] > 0 and job[TASKS] > 0:
         least = max(least, -(-job[TASKS] // job[TASKS_PER_NODE]))
     elif job[TASKS] > 0 and most > job[TASKS]:
         most = max(job[TASKS], least)
-    chosen = np.zeros(nodes, np.uint8)
     one_by_one = part[LEAST_LOADED] > 0 or machine.parameters[LEAST_LOADED_NODES] > 0
     by_load = one_by_one
     if machine.parameters[SERIAL_AT_END] > 0 and job[MIN_CPUS] == 1 and wanted == 1:
         one_by_one = True
-    if one_by_one and must < 0:
-        if not _gather_one_by_one(job, least, most, wanted, machine, gpus, usable, cpus, chosen, by_load):
+    left = machine.work.left
+    if one_by_one and job[REQUIRED] < 0:
+        if not _gather_one_by_one(job, least, most, wanted, machine, size, by_load, left):
             return 0
-    elif not _gather(job, least, most, wanted, machine, gpus, usable, cpus, chosen):
-        if size <= least:
-            if not _gather(job, least, most, wanted, machine, gpus, usable, cpus, chosen):
-                return 0
-        else:
-            largest = 0
-            for n in range(nodes):
-                if usable[n]:
-                    largest = max(largest, cpus[n])
-            fits = False
-            for few in range(1, largest):
-                removed = 0
-                for n in range(nodes):
-                    if usable[n] and 0 < cpus[n] <= few and not (must >= 0 and machine.masks[must, n]):
-                        usable[n] = 0
-                        removed += 1
-                        size -= 1
-                        if size <= least:
-                            break
-                if removed == 0 and few > 1:
-                    continue
-                fits = _gather(job, least, most, wanted, machine, gpus, usable, cpus, chosen)
-                if fits or size <= least:
-                    break
-            if not fits:
-                return 0
+    elif not _gather(job, least, most, wanted, machine, size, left):
+        size = _gather_larger(job, least, most, wanted, machine, size, left)
+        if size == 0:
+            return 0
     number = 0
-    for n in range(nodes):
-        number += chosen[n]
+    for i in range(size):
+        number += machine.work.chosen[i]
     if number > most and job[MAX_NODES] > 0:
         return 0
-    _deal(job, machine, chosen, cpus, taken)
-    if in_units:
-        return number
-    gpus_left = job[GPUS_OF_JOB]
-    for n in range(nodes):
-        if not chosen[n]:
-            continue
-        if machine.parameters[MEMORY_COUNTS] > 0:
-            if job[MEMORY_PER_CPU] >= 0:
-                taken[n, 1] = taken[n, 0] * job[MEMORY_PER_CPU]
-            elif job[MEMORY_PER_NODE] > 0:
-                taken[n, 1] = job[MEMORY_PER_NODE]
-            else:
-                taken[n, 1] = machine.total[n, MEMORY]
-            if how != EMPTY and taken[n, 1] > free[n, MEMORY]:
-                return 0
-        taken[n, 2] = job[GPUS]
-        if gpus_left > 0:
-            taken[n, 2] = min(gpus[n], gpus_left)
-            gpus_left -= taken[n, 2]
-        if job[WHOLE] and machine.total.shape[1] > FIRST_GPU:
-            for t in range(FIRST_GPU, machine.total.shape[1]):
-                taken[n, 2] = max(taken[n, 2], machine.total[n, t])
-    return number
+    _deal(job, machine, size)
+    if not in_units and not _memory_and_gpus(job, machine, number, free, how):
+        return 0
+    return int(number)
 
 
-@internal
+@internal_borrowing
 def take(job: Ints, row: Ints, piece: Ints, taken: Ints, whole: bool) -> None:
-    """Take the amounts of a piece of a job off the free amounts of its node, and write the piece's columns."""
-    row[CPUS] -= taken[0]
-    row[MEMORY] -= taken[1]
-    piece[0] = taken[0]
-    piece[1] = taken[1]
-    left = taken[2]
+    """Take the amounts of a piece of a job off the free amounts of its node, and write the piece's columns.
+
+    ``taken``: a row of ``Work.taken``.
+    """
+    row[CPUS] -= taken[TAKEN_CPUS]
+    row[MEMORY] -= taken[TAKEN_MEMORY]
+    piece[0] = taken[TAKEN_CPUS]
+    piece[1] = taken[TAKEN_MEMORY]
+    left = taken[TAKEN_GPUS]
     for t in range(FIRST_GPU, row.size):
         number = 0
         if whole:
@@ -623,7 +876,7 @@ def take(job: Ints, row: Ints, piece: Ints, taken: Ints, whole: bool) -> None:
         piece[t] = number
 
 
-@internal
+@internal_borrowing
 def take_units(j: int, n: int, machine: Machine, units: int, piece: Ints) -> None:
     """Take what units of a job hold off the free amounts of node n; write the piece's columns, and then the units."""
     piece[machine.free.shape[1]] = units
@@ -633,3 +886,4 @@ def take_units(j: int, n: int, machine: Machine, units: int, piece: Ints) -> Non
             amount = machine.free[n, r]
         machine.free[n, r] -= amount
         piece[r] = amount
+    note_free(n, machine, machine.free, machine.some)

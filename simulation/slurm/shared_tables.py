@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...heuristics.kernels.events.state import NOW, RUNNING, WAITING, State, TraceArrays, held, may_start
+from ...heuristics.kernels.events.state import NOW, RUNNING, WAITING, TraceArrays, may_start
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints, Small
-from ...models.compiled import compiled, internal
+from ...models.compiled import compiled
 from ...models.dispatch.site_request import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
 from ..features.feature import Replay
 from ..features.site_limits import owners_of
 from . import columns as c
-from .jobs import SlurmJob, number_of
-from .selection import MANY, Machine
+from .jobs import SlurmJob, number_of, places_of
+from .node_bits import packed, words_for
+from .passes import part_with_room
+from .selection import MANY, Machine, note_free, work_for
 
+MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 
 
@@ -108,58 +111,17 @@ def _write_running(
     machine.counts[1] = at
 
 
-@internal
-def _has_room(j: int, p: int, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints) -> bool:
-    """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it.
-
-    ``tried``: of each job and partition, after how many releases of nodes it had no room; it has none before the next one.
-    """
-    key = releases * member.shape[0] + p
-    if tried[j] == key or held(trace, state.limit_free, j):
-        return False
-    left = trace.units[j]
-    number = trace.node_set[j]
-    whole = trace.whole[j]
-    most = trace.most[j]
-    for k in range(trace.first_in_set[number], trace.first_in_set[number + 1]):
-        n = trace.in_set[k]
-        if not member[p, n] or not state.open[n]:
-            continue
-        units = min(most, left)
-        for r in range(trace.request.shape[1]):
-            each = trace.request[j, r]
-            if whole and state.free[n, r] < trace.capacity[n, r]:
-                units = 0
-            elif each > 0 and state.free[n, r] < each * units:
-                units = max(0, state.free[n, r] // each)
-            if units == 0:
-                break
-        left -= units
-        if left <= 0:
-            return True
-    tried[j] = key
-    return False
-
-
 @compiled
-def _last_that_fits(queue: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints) -> int:
-    """Return the last row of a queue whose job has room; -1: none has. A pass starts no job after that row."""
-    for q in range(queue.shape[0] - 1, -1, -1):
-        if _has_room(queue[q, 0], queue[q, 1], trace, state, member, releases, tried):
-            return q
-    return -1
-
-
-@compiled
-def _any_has_room(
-    jobs: Ints, parts: Ints, trace: TraceArrays, state: State, member: c.Marks, releases: int, tried: Ints
-) -> bool:
-    """Return whether any of some jobs has room in one of its partitions."""
-    for j in jobs:
-        for k in range(parts.shape[1]):
-            if parts[j, k] >= 0 and _has_room(j, parts[j, k], trace, state, member, releases, tried):
-                return True
-    return False
+def note_all_free(machine: Machine) -> None:
+    """Note of which nodes something is free, and copy what is free for the kernels."""
+    for n in range(machine.free.shape[0]):
+        note_free(n, machine, machine.free, machine.some)
+        for r in range(machine.free.shape[1]):
+            machine.work.free[n, r] = machine.free[n, r]
+            machine.work.ahead_free[n, r] = machine.free[n, r]
+    for r in range(machine.some.shape[0]):
+        for w in range(machine.some.shape[1]):
+            machine.work.some[r, w] = machine.some[r, w]
 
 
 @compiled
@@ -219,13 +181,17 @@ class SharedTables:
         self.total: Ints = trace.capacity[: self._nodes].copy()
         self.free: Ints = self.total.copy()
         self.use = np.zeros((self._nodes, c.USE_COLUMNS), np.int64)
-        self.up = np.ones(self._nodes, np.uint8)
+        self._open = np.ones(self._nodes, np.bool_)
+        self.up = packed(self._open)
+        self.some = np.zeros((self.total.shape[1] + 1, words_for(self._nodes)), np.int64)
+        self._work = work_for(self.free, self.use, self.some)
         self.threads = np.ones(self._nodes, np.int64)
         self.weight = np.array([site.node(name).weight for name in names], np.int64)
         self._partition_tables(names)
         self._job_tables()
+        self._whole_tables()
         self._limit_tables()
-        self._masks = np.ascontiguousarray(trace.masks[:, : self._nodes], np.uint8)
+        self._masks = packed(trace.masks[:, : self._nodes])
         self.masks = self._masks
         self._reserved(site)
         size = len(jobs)
@@ -235,14 +201,15 @@ class SharedTables:
         self.pieces = np.zeros((256, 2 + self.total.shape[1]), np.int64)
         self.counts = np.zeros(2, np.int64)
         self.parameters = np.zeros(c.PARAMETERS, np.int64)
+        self.order = np.zeros(64, np.int64)
+        self.places = places_of(jobs)
         self.row_of: dict[int, int] = {}  # of the jobs that a pass has just started
         self.running: dict[int, None] = {}
         self.releases = 0  # how often nodes or amounts of nodes were released
         self.all_reasons = False  # whether passes are to say why each job waits
-        self.fits_empty = np.zeros(size, np.int64)
         self._tried = np.full(size, -1, np.int64)
         self._in_queue = np.zeros(size, np.bool_)
-        self._calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
+        self.calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
         self.place_in_order = np.zeros(size, np.int64)  # of the starts
         self.part_of = np.array([parts[0] for parts in self.job_parts], np.int64)
         self._started = 0
@@ -256,7 +223,7 @@ class SharedTables:
         self.partitions: list[Partition] = listed
         self.part_index = {p.name: k for k, p in enumerate(listed)}
         self.parts = np.zeros((len(listed), c.PART_COLUMNS), np.int64)
-        self.member = np.zeros((len(listed), self._nodes), np.uint8)
+        member = np.zeros((len(listed), self._nodes), np.uint8)
         number = {name: n for n, name in enumerate(names)}
         for k, part in enumerate(listed):
             row = self.parts[k]
@@ -265,7 +232,8 @@ class SharedTables:
             row[c.LEAST_LOADED] = part.least_loaded
             over = self.settings.over_time_limit if part.over_time_limit is None else part.over_time_limit
             row[c.OVER_LIMIT] = c.YEAR if over is None else over
-            self.member[k, [number[name] for name in part.nodes if name in number]] = 1
+            member[k, [number[name] for name in part.nodes if name in number]] = 1
+        self.member = packed(member)
 
     def _job_tables(self) -> None:
         jobs = self.jobs
@@ -319,6 +287,20 @@ class SharedTables:
         cores = self._engine.platform.resources.index("cores")
         self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
 
+    def _whole_tables(self) -> None:
+        """Find the nodes that the jobs may have that take whole nodes, with one unit on each."""
+        trace = self._engine.trace
+        self._whole_fit = np.full(len(self.jobs), -1, np.int64)
+        rows = np.flatnonzero((self.job[:, c.WHOLE] > 0) & (self.job[:, c.PER_NODE] == 1))
+        kinds, first, number = np.unique(trace.kind[rows], return_index=True, return_inverse=True)
+        sets = np.zeros((max(1, len(kinds)), self._nodes), np.bool_)
+        if len(kinds) <= MOST_KINDS:
+            self._whole_fit[rows] = number
+            for k, row in enumerate(rows[first].tolist()):
+                fits = (self.total >= trace.request[row]).all(axis=1)
+                sets[k] = fits & trace.masks[trace.node_set[row], : self._nodes]
+        self._whole_nodes = packed(sets)
+
     def _limit_tables(self) -> None:
         """Make rows of the limits of the replay, and of the amounts of the whole machine, such as power, after them."""
         trace = self._engine.trace
@@ -353,7 +335,7 @@ class SharedTables:
             maint = int("maint" in r.flags) + int("maint" in r.flags and bool(mask.all()))
             start = r.start - offset
             rows.append([start, start + r.duration, sum(map(len, masks)), maint, int("flex" in r.flags)])
-            masks.append(mask)
+            masks.append(packed(mask))
         self._own_reservations = np.array(rows, np.int64).reshape(-1, c.RESERVATION_COLUMNS)
         self._masks = np.concatenate(masks)
         self.masks = self._masks
@@ -370,37 +352,34 @@ class SharedTables:
         self._in_queue[rows] = True
         kept = jobs[self._in_queue[jobs]]
         self._in_queue[rows] = False
-        return kept[_open(engine.trace, kept, state.clock[NOW])] if self._calendars else kept
-
-    def any_has_room(self, jobs: Ints, parts: Ints) -> bool:
-        """Return whether any of some jobs may start now, in one of its partitions (-1: none)."""
-        if self.all_reasons:
-            return True
-        engine = self._engine
-        return bool(_any_has_room(jobs, parts, engine.trace, engine.state, self.member, self.releases, self._tried))
+        return kept[_open(engine.trace, kept, state.clock[NOW])] if self.calendars else kept
 
     def startable_part(self, queue: Ints) -> Ints:
         """Return the queue up to the last job that has room now; no pass starts one after it."""
         if self.all_reasons:
             return queue
-        engine = self._engine
-        last = _last_that_fits(queue, engine.trace, engine.state, self.member, self.releases, self._tried)
-        return queue[: last + 1]
+        return queue[: part_with_room(queue, self.machine())]
 
-    def read(self, backfill: bool) -> None:
-        """Read from the engine what is free, what limits leave, and for the backfill scheduler what runs."""
-        engine = self._engine
-        self.row_of.clear()
-        state = engine.state
-        timeline = engine.timeline
+    def refresh(self) -> None:
+        """Read from the engine what is free, and what limits leave."""
+        state = self._engine.state
+        timeline = self._engine.timeline
+        self.parameters[c.RELEASES] = self.releases
         self.free[:] = state.free[: self._nodes]
-        if (self.up != timeline.open).any():
-            self.up[:] = timeline.open
-            self.fits_empty[:] = 0
+        if (self._open != timeline.open).any():
+            self._open[:] = timeline.open
+            self.up[:] = packed(self._open)
         left = np.concatenate([state.limit_free, state.machine_free])
         self.limits.used[:, 0] = self.limits.caps[:, 0] - left
         if tuple(timeline.holds) != self._holds:
             self._read_holds()
+        note_all_free(self.machine())
+
+    def read(self, backfill: bool) -> None:
+        """Read from the engine, for the backfill scheduler, what runs."""
+        engine = self._engine
+        self.row_of.clear()
+        state = engine.state
         self.counts[:] = 0
         if not backfill:
             return
@@ -411,6 +390,7 @@ class SharedTables:
         _write_running(
             rows, engine.trace.first, state.pieces, state.place, state.share, state.start, limit, self.part_of, self.machine()
         )  # fmt: skip
+        self.order[: rows.size] = np.argsort(self.runs[: rows.size, c.RUN_END], kind="stable")
 
     def _read_holds(self) -> None:
         """Make rows of what the reservations of the engine hold; their nodes are held whole."""
@@ -420,7 +400,7 @@ class SharedTables:
         for k, hold in enumerate(timeline.holds.values()):
             mask = np.zeros((1, self._nodes), np.uint8)
             mask[0, [timeline.number[name] for name in hold.use.nodes]] = 1
-            masks.append(mask)
+            masks.append(packed(mask))
             rows.append(np.array([[hold.use.start, hold.use.end, len(self._masks) + k, 0, 0]], np.int64))
         self.reservations = np.concatenate(rows)
         self.masks = np.concatenate(masks)
@@ -428,6 +408,7 @@ class SharedTables:
     def _room(self, runs: int, pieces: int) -> None:
         if runs > len(self.runs):
             self.runs = np.zeros((2 * runs, c.RUN_COLUMNS), np.int64)
+            self.order = np.zeros(2 * runs, np.int64)
         if pieces > len(self.pieces):
             self.pieces = np.zeros((2 * pieces, self.pieces.shape[1]), np.int64)
 
@@ -437,17 +418,30 @@ class SharedTables:
         pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.MIN_CPUS], self._nodes).sum())
         if runs > len(self.runs):
             self.runs = np.concatenate([self.runs, np.zeros((runs, c.RUN_COLUMNS), np.int64)])
+            self.order = np.concatenate([self.order, np.zeros(runs, np.int64)])
         if pieces > len(self.pieces):
             self.pieces = np.concatenate([self.pieces, np.zeros((pieces, self.pieces.shape[1]), np.int64)])
 
     def machine(self) -> Machine:
         """Return all tables."""
         return Machine(
-            self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
-            self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
-            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.request,
-            self.fits_empty, self.reason, self.planned,
+            self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.some,
+            self.up,
+            self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
+            self._tried, self.request,
+            self._whole_fit, self._whole_nodes, self.reason, self.planned, self._work,
         )  # fmt: skip
+
+    def keep_all_runs(self) -> None:
+        """Make the tables of running jobs large enough for all jobs, which follow the engine from now on."""
+        self.refresh()
+        self.counts[:] = 0
+        self._room(len(self.jobs), 2 * self._nodes)
+
+    def double_pieces(self) -> None:
+        """Make room for as many pieces of running jobs again."""
+        self.pieces = np.concatenate([self.pieces, np.zeros_like(self.pieces)])
 
     # --- What a pass has started, and what has ended.
 

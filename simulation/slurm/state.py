@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.array_types import Ints
+from ...models.array_types import Bools, Ints
 from ...models.site import Site
 from . import columns as c
 from .jobs import ENDED_WELL, SlurmJob
 from .limits import reason_name
-from .passes import backfill_pass, main_pass
+from .passes import backfill_pass, main_pass, sort_queue
 from .preemption import Preemption, Victim
 from .priority import JobPriorities
 from .tables import Tables
@@ -109,13 +109,11 @@ class SlurmState:
         self._parts = np.full((size, max(1, most)), -1, np.int64)
         for k, parts in enumerate(self.tables.job_parts):
             self._parts[k, : len(parts)] = parts
-        self._order = np.array([(job.submit, job.number, job.task) for job in self.jobs], np.int64).reshape(-1, 3)
         self._eligible = np.zeros(size, np.bool_)
         self._begins: list[tuple[int, int]] = []
         self._ended_well: dict[int, bool] = {}
         self._started: set[int] = set()
         self._begin_of = [job.submit + job.request.begin for job in self.jobs]
-        self._tier = np.array([p.tier for p in self.tables.partitions], np.int64)
 
     # --- What happens.
 
@@ -146,6 +144,27 @@ class SlurmState:
         self._eligible[job] = not why
         if why == "BeginTime":
             heapq.heappush(self._begins, (self._begin_of[job], job))
+
+    @property
+    def partitions(self) -> Ints:
+        """The partitions of each job, -1: none, shape (jobs, partitions of a job)."""
+        return self._parts
+
+    def never_eligible(self) -> Bools | None:
+        """Return which jobs are never eligible; None if that of some job changes with time, or with other jobs."""
+        if any(job.request.dependencies or job.request.begin for job in self.jobs):
+            return None
+        return np.array([bool(self._why_held(k, job.submit)) for k, job in enumerate(self.jobs)], np.bool_)
+
+    def resume(self, waiting: Sequence[int], running: Sequence[int]) -> None:
+        """Take over which jobs wait and run from who has replayed them."""
+        self.waiting = dict.fromkeys(waiting)
+        self.state[list(waiting)] = WAITING
+        self.state[list(running)] = RUNNING
+        self._eligible[:] = False
+        for job in waiting:
+            self.held[job] = self._why_held(job, self.jobs[job].submit)
+            self._eligible[job] = not self.held[job]
 
     def _why_held(self, job: int, now: int) -> str:
         each = self.jobs[job]
@@ -304,9 +323,8 @@ class SlurmState:
         return eligible
 
     def _queue_to_look_at(self) -> Ints:
-        """Return the queue; none of it if no pass can start any of its jobs."""
-        if not self.tables.any_has_room(self._eligible_jobs(), self._parts):
-            return np.zeros((0, 3), np.int64)
+        """Return the part of the queue in which a pass can start jobs."""
+        self.tables.refresh()
         part: Ints = self.tables.startable_part(self.queue())
         return part
 
@@ -318,9 +336,8 @@ class SlurmState:
         job = np.repeat(jobs, named.sum(axis=1))
         part = parts[named]
         priority = self.priorities.priority[jobs][:, : parts.shape[1]][named]
-        submit, number, task = self._order[job].T
-        keys = (task, number, submit, -priority, -self._tier[part], self.tables.job[job, c.RESERVATION] < 0)
-        queue: Ints = np.ascontiguousarray(np.stack([job, part, priority], axis=1)[np.lexsort(keys)])
+        queue: Ints = np.stack([job, part, priority], axis=1)
+        sort_queue(queue, self.tables.machine())
         return queue
 
     def _parameters(self, now: int) -> Ints:
@@ -395,6 +412,13 @@ class SlurmState:
             self.tables.limits.counted(start.job, self.tables.amounts(start.job))
             self._note_start(start.job, start.time)
         return starts
+
+    def pass_parameters(self) -> tuple[Ints, Ints]:
+        """Return the parameters of the main scheduler and of the backfill scheduler, as the passes take them."""
+        self._main_parameters(0, False)
+        of_main = self.tables.parameters.copy()
+        self._backfill_parameters(0)
+        return of_main, self.tables.parameters.copy()
 
     def main(self, now: int, whole_queue: bool = False) -> list[SlurmStart]:
         """Run the main scheduler; the jobs that it starts run. ``whole_queue``: without default_queue_depth."""

@@ -14,27 +14,38 @@ from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
 from . import columns as c
-from .jobs import SlurmJob
+from .jobs import SlurmJob, places_of
 from .limits import LimitGroups, licence_counts
+from .node_bits import packed
 from .passes import reserved_mask
-from .selection import EMPTY, NOW_FREE, Machine, pick_nodes, take
+from .selection import (
+    EMPTY,
+    NOW_FREE,
+    TAKEN_CPUS,
+    TAKEN_GPUS,
+    TAKEN_MEMORY,
+    TAKEN_NODE,
+    Machine,
+    pick_nodes,
+    take,
+    work_for,
+)
 
 DAY = 86_400
 NO_UNITS: Ints = np.zeros((0, 0), np.int64)
-NO_UNIT: Ints = np.zeros(0, np.int64)
 FEATURE = re.compile(r"[&|,*\[\]()]")
 
 
 @compiled
-def _pick(j: int, p: int, machine: Machine, mask: c.Marks, taken: Ints, empty: bool) -> int:
+def _pick(j: int, p: int, machine: Machine, mask: Ints, empty: bool) -> int:
     how = EMPTY if empty else NOW_FREE
-    return pick_nodes(j, p, machine, mask, machine.free, machine.use, how, taken)
+    return pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, how)
 
 
 @compiled
-def _pick_beside(j: int, p: int, machine: Machine, mask: c.Marks, free: Ints, use: Ints, taken: Ints) -> int:
+def _pick_beside(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints) -> int:
     reserved_mask(j, p, machine, machine.parameters[c.NOW], mask)
-    return pick_nodes(j, p, machine, mask, free, use, NOW_FREE, taken)
+    return pick_nodes(j, p, machine, mask, free, use, machine.some, NOW_FREE)
 
 
 @compiled
@@ -102,8 +113,14 @@ class Tables:
         self.pieces = np.zeros((256, 1 + self.total.shape[1]), np.int64)
         self.counts = np.zeros(2, np.int64)
         self.parameters = np.zeros(c.PARAMETERS, np.int64)
+        self.order = np.zeros(64, np.int64)
+        self.places = places_of(self.jobs)
+        self._tried = np.full(size, -1, np.int64)
+        self._whole_fit = np.full(size, -1, np.int64)
         self.row_of: dict[int, int] = {}
-        self.masks = np.array(self._masks or [np.zeros(len(self.nodes), np.uint8)], np.uint8)
+        self.masks = packed(self._masks or [np.zeros(len(self.nodes), np.uint8)])
+        self._member = packed(self.member)
+        self._work = work_for(self.free, self.use, NO_UNITS)
 
     # --- What does not change.
 
@@ -303,9 +320,12 @@ class Tables:
     def machine(self) -> Machine:
         """Return all tables, with room for the starts of a pass over all waiting jobs."""
         return Machine(
-            self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.up,
-            self.reservations, self.runs, self.pieces, self.counts, self.arrays, self.limits.used, self.limits.caps,
-            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, NO_UNITS, NO_UNIT, self.reason, self.planned,
+            self.job, self.parts, self._member, self.masks, self.weight, self.threads, self.total, self.free, self.use, NO_UNITS,
+            packed(self.up),
+            self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
+            self._tried, NO_UNITS, self._whole_fit, NO_UNITS, self.reason, self.planned,
+            self._work,
         )  # fmt: skip
 
     @property
@@ -317,12 +337,17 @@ class Tables:
         """Return the part of a queue that a pass has to look at: all of it."""
         return queue
 
-    def any_has_room(self, jobs: Ints, parts: Ints) -> bool:
-        """Return whether any of some jobs may start now; without a look at the nodes, all may."""
-        return bool(jobs.size)
+    def refresh(self) -> None:
+        """Do nothing: these tables are what there is."""
 
     def read(self, backfill: bool) -> None:
-        """Do nothing: these tables are what there is."""
+        """Sort the running jobs by their ends, and copy what is free for the kernels."""
+        number = int(self.counts[0])
+        if len(self.order) < len(self.runs):
+            self.order = np.zeros(len(self.runs), np.int64)
+        self.order[:number] = np.argsort(self.runs[:number, c.RUN_END], kind="stable")
+        self._work.free[:] = self.free
+        self._work.use[:] = self.use
 
     def startable(self, jobs: Ints) -> Ints:
         """Return the jobs that may start now for all that is not in the tables: all of them."""
@@ -334,6 +359,7 @@ class Tables:
         most = int(self.counts[1]) + number * len(self.nodes)
         if int(self.counts[0]) + number > len(self.runs):
             self.runs = np.concatenate([self.runs, np.zeros((len(self.runs) + number, c.RUN_COLUMNS), np.int64)])
+            self.order = np.concatenate([self.order, np.zeros(len(self.runs) - len(self.order), np.int64)])
         if most > len(self.pieces):
             self._compact()
             most = int(self.counts[1]) + number * len(self.nodes)
@@ -358,28 +384,18 @@ class Tables:
         """
         self.room_for([job])
         machine = self.machine()
-        mask = np.zeros(len(self.nodes), np.uint8)
-        mask[list(nodes)] = 1
-        taken = np.zeros((len(self.nodes), 3), np.int64)
-        fits = True
-        if _pick(job, part, machine, mask, taken, False) != len(nodes):
-            fits = False
-            if _pick(job, part, machine, mask, taken, True) != len(nodes):
-                taken[:] = 0
-                row = self.job[job]
-                left = int(row[c.MIN_CPUS])
-                for i, n in enumerate(nodes):
-                    share = -(-left // (len(nodes) - i))
-                    taken[n, 0] = (
-                        self.total[n, c.CPUS] if row[c.WHOLE] else max(1, min(share, int(self.total[n, c.CPUS])))
-                    )
-                    left -= share
-                    taken[n, 1] = max(0, taken[n, 0] * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
-                    taken[n, 2] = row[c.GPUS]
+        marks = np.zeros(len(self.nodes), np.uint8)
+        marks[list(nodes)] = 1
+        mask = packed(marks)
+        fits = _pick(job, part, machine, mask, False) == len(nodes)
+        if not fits and _pick(job, part, machine, mask, True) != len(nodes):
+            self._spread(job, nodes)
+        taken = self._work.taken[: len(nodes)]
         run = self.runs[self.counts[0]]
         run[:] = (job, start + self.job[job, c.LIMIT], self.counts[1], len(nodes), part, start)
-        for n in sorted(nodes):
-            _place(self.job[job], n, taken[n], machine, int(self.counts[1]))
+        for row in taken:
+            n = int(row[TAKEN_NODE])
+            _place(self.job[job], n, row, machine, int(self.counts[1]))
             self.pieces[self.counts[1], c.PIECE_NODE] = n
             self.counts[1] += 1
             self.use[n, c.JOBS_ON] += 1
@@ -391,11 +407,31 @@ class Tables:
             self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] += 1
         return fits
 
+    def _spread(self, job: int, nodes: Sequence[int]) -> None:
+        """Write a choice of these nodes on which the CPUs of a job are spread evenly."""
+        row = self.job[job]
+        left = int(row[c.MIN_CPUS])
+        taken = np.zeros((len(nodes), 4), np.int64)
+        for i, n in enumerate(nodes):
+            share = -(-left // (len(nodes) - i))
+            cpus = int(self.total[n, c.CPUS])
+            if not row[c.WHOLE]:
+                cpus = max(1, min(share, cpus))
+            left -= share
+            taken[i, TAKEN_NODE] = n
+            taken[i, TAKEN_CPUS] = cpus
+            taken[i, TAKEN_MEMORY] = max(0, cpus * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
+            taken[i, TAKEN_GPUS] = row[c.GPUS]
+        self._work.taken[: len(nodes)] = taken[np.argsort(taken[:, TAKEN_NODE])]
+
+    def _chosen(self, number: int) -> list[int]:
+        """Return the nodes of a choice that has so many."""
+        rows = self._work.taken[:number]
+        return [int(n) for n in rows[rows[:, TAKEN_CPUS] > 0, TAKEN_NODE]]
+
     def empty_nodes(self, job: int, part: int) -> list[int]:
         """Return the nodes that a job would get on an empty machine; the first of its partition if it fits on none."""
-        taken = np.zeros((len(self.nodes), 3), np.int64)
-        _pick(job, part, self.machine(), self.member[part], taken, True)
-        nodes = [int(n) for n in np.flatnonzero(taken[:, 0])]
+        nodes = self._chosen(_pick(job, part, self.machine(), self._member[part], True))
         return nodes or [int(np.argmax(self.member[part]))]
 
     def nodes_without(self, job: int, part: int, gone: Sequence[int]) -> set[int]:
@@ -407,9 +443,8 @@ class Tables:
                 free[piece[c.PIECE_NODE]] += piece[c.PIECE_FREE :]
                 use[piece[c.PIECE_NODE], c.JOBS_ON] -= 1
                 use[piece[c.PIECE_NODE], c.WHOLE_ON] -= self.job[other, c.WHOLE]
-        taken = np.zeros((len(self.nodes), 3), np.int64)
-        _pick_beside(job, part, self.machine(), self.up & self.member[part], free, use, taken)
-        return {int(n) for n in np.flatnonzero(taken[:, 0])}
+        mask = packed(self.up & self.member[part])
+        return set(self._chosen(_pick_beside(job, part, self.machine(), mask, free, use)))
 
     def amounts(self, job: int) -> Ints:
         """Return what a running job counts in the limits."""
