@@ -123,8 +123,9 @@ class Inspection(Feature):
         engine.timeline.close("inspection", np.array(mask), ["inspected"] * len(mask))
 
     def stops(self, replay):
-        """The node, and the begin of its inspection."""
-        yield replay.platform.nodes[self._node], self._begin
+        """The node, and the begin of its inspection; one that begins before the replay stops jobs at its begin."""
+        first = replay.workload.begin
+        yield replay.platform.nodes[self._node], self._begin if first is None else max(self._begin, first)
 
 
 # --- The features: each changes a draw.
