@@ -68,7 +68,12 @@ RUN_FIRST: Final = 2
 RUN_COUNT: Final = 3
 RUN_PARTITION: Final = 4
 RUN_START: Final = 5
-RUN_COLUMNS: Final = 6
+RUN_TOUCHES: Final = (
+    6  # the partitions, as bits, of which it may have nodes; those from BITS_OF_PARTITIONS on are not looked at
+)
+RUN_COLUMNS: Final = 7
+BITS_OF_PARTITIONS: Final = 62
+EVERY_PARTITION: Final = -1
 
 # A piece of a running job: CPUS + 1, MEMORY + 1 and the GPUs by type follow the node; then the units, where jobs have units.
 PIECE_NODE: Final = 0

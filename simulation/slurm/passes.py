@@ -19,6 +19,7 @@ from .columns import (
     ARRAY_RESERVES,
     ASSOCIATION,
     BAD_CONSTRAINTS,
+    BITS_OF_PARTITIONS,
     CONTIGUOUS,
     DEPTH,
     ELIGIBLE,
@@ -76,6 +77,7 @@ from .columns import (
     RUN_JOB,
     RUN_PARTITION,
     RUN_START,
+    RUN_TOUCHES,
     RUNNING_RESERVE,
     RUNNING_TASKS,
     SPACE,
@@ -237,6 +239,18 @@ def set_as_now(machine: Machine, n: int) -> None:
 
 
 @internal_borrowing
+def _partitions_touched(machine: Machine, first: int, number: int) -> int:
+    """Return the partitions, as bits, that have a node of some pieces."""
+    touched = 0
+    for p in range(min(machine.parts.shape[0], BITS_OF_PARTITIONS)):
+        for i in range(first, first + number):
+            if has_node(machine.member[p], machine.pieces[i, PIECE_NODE]):
+                touched |= 1 << p
+                break
+    return touched
+
+
+@internal_borrowing
 def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
     """Start a job now on the nodes of the first ``size`` rows of the choice; return the row of the run."""
     taken = machine.work.taken
@@ -268,6 +282,7 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
             set_as_now(machine, n)
+    run[RUN_TOUCHES] = _partitions_touched(machine, run[RUN_FIRST], run[RUN_COUNT])
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
         if machine.parameters[IN_UNITS] > 0:
@@ -493,7 +508,10 @@ def run_main(queue: Ints, size: int, machine: Machine) -> int:
 
 
 @internal_borrowing
-def _overlaps(machine: Machine, r: int, mask: Ints) -> bool:
+def _overlaps(machine: Machine, r: int, p: int, mask: Ints) -> bool:
+    """Return whether a running job has a node of the mask, which is one of nodes of partition p."""
+    if p < BITS_OF_PARTITIONS and machine.runs[r, RUN_TOUCHES] & (1 << p) == 0:
+        return False
     first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
         if has_node(mask, machine.pieces[i, PIECE_NODE]):
@@ -607,7 +625,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
                 break
             r = order[i]
             i += 1
-            if not _overlaps(machine, r, mask):
+            if not _overlaps(machine, r, p, mask):
                 continue
             end = machine.runs[r, RUN_END]
             if aligned == 0:

@@ -128,14 +128,28 @@ class Work(NamedTuple):
 def work_for(free: Ints, use: Ints, some: Ints) -> Work:
     """Return the arrays that the kernels write, for these tables."""
     nodes = len(free)
-    rows = (np.zeros(nodes, np.int64) for _ in range(5))
-    runs = np.zeros((nodes, RUN_OF_NODES_COLUMNS), np.int64)
     words = words_for(nodes)
+    node, cpus, gpus, chosen, on = np.zeros((5, nodes), np.int64)
+    may, mask, other = np.zeros((3, words), np.int64)
     return Work(
-        np.zeros(words, np.int64), *rows, runs, np.zeros((nodes, TAKEN_COLUMNS), np.int64), free.copy(), use.copy(), some.copy(),
-        free.copy(), np.zeros((AHEAD, words), np.int64), np.zeros(1, np.int64), *np.zeros((2, words), np.int64),
-        np.zeros(LEFT_COLUMNS, np.int64),
-    )  # fmt: skip
+        may=may,
+        node=node,
+        cpus=cpus,
+        gpus=gpus,
+        chosen=chosen,
+        on=on,
+        runs=np.zeros((nodes, RUN_OF_NODES_COLUMNS), np.int64),
+        taken=np.zeros((nodes, TAKEN_COLUMNS), np.int64),
+        free=free.copy(),
+        use=use.copy(),
+        some=some.copy(),
+        ahead_free=free.copy(),
+        after=np.zeros((AHEAD, words), np.int64),
+        ahead=np.zeros(1, np.int64),
+        mask=mask,
+        other=other,
+        left=np.zeros(LEFT_COLUMNS, np.int64),
+    )
 
 
 @by_address

@@ -98,6 +98,7 @@ def _write_running(
         machine.runs[r, c.RUN_COUNT] = pieces[j]
         machine.runs[r, c.RUN_PARTITION] = part[j]
         machine.runs[r, c.RUN_START] = start[j]
+        machine.runs[r, c.RUN_TOUCHES] = c.EVERY_PARTITION
         for k in range(first[j], first[j] + pieces[j]):
             n = place[k]
             machine.pieces[at, c.PIECE_NODE] = n

@@ -392,7 +392,8 @@ class Tables:
             self._spread(job, nodes)
         taken = self._work.taken[: len(nodes)]
         run = self.runs[self.counts[0]]
-        run[:] = (job, start + self.job[job, c.LIMIT], self.counts[1], len(nodes), part, start)
+        limit = int(self.job[job, c.LIMIT])
+        run[:] = (job, start + limit, self.counts[1], len(nodes), part, start, c.EVERY_PARTITION)
         for row in taken:
             n = int(row[TAKEN_NODE])
             _place(self.job[job], n, row, machine, int(self.counts[1]))
