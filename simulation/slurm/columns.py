@@ -138,7 +138,8 @@ PLACE_COLUMNS: Final = 3
 QUEUE_JOB: Final = 0
 QUEUE_PARTITION: Final = 1
 QUEUE_PRIORITY: Final = 2
-QUEUE_COLUMNS: Final = 3
+QUEUE_NUMBER: Final = 3  # of the partition among those of the job
+QUEUE_COLUMNS: Final = 4
 
 # Why a job that was looked at did not start, for people: codes of the reasons that a pass gives.
 NONE: Final = 0

@@ -62,6 +62,7 @@ from .columns import (
     PIECE_NODE,
     PRIORITY,
     QUEUE_JOB,
+    QUEUE_NUMBER,
     QUEUE_PARTITION,
     QUEUE_PRIORITY,
     RELEASES,
@@ -1010,14 +1011,15 @@ def comes_before(one: Ints, other: Ints, machine: Machine) -> bool:
     for k in range(machine.place.shape[1]):
         if machine.place[a, k] != machine.place[b, k]:
             return bool(machine.place[a, k] < machine.place[b, k])
-    return bool(a < b)
+    if a != b:
+        return bool(a < b)
+    return bool(one[QUEUE_NUMBER] < other[QUEUE_NUMBER])
 
 
-@compiled
-def sort_queue(queue: Ints, machine: Machine) -> None:
-    """Sort the rows of a queue; equal ones stay in order (merge sort)."""
-    size, columns = queue.shape
-    other = np.empty((size, columns), np.int64)
+@internal_borrowing
+def sort_rows(queue: Ints, size: int, other: Ints, machine: Machine) -> None:
+    """Sort the first ``size`` rows of a queue (merge sort); ``other`` is an array of the same shape."""
+    columns = queue.shape[1]
     width = 1
     while width < size:
         for first in range(0, size, 2 * width):
@@ -1038,3 +1040,9 @@ def sort_queue(queue: Ints, machine: Machine) -> None:
             for c in range(columns):
                 queue[k, c] = other[k, c]
         width *= 2
+
+
+@compiled
+def sort_queue(queue: Ints, machine: Machine) -> None:
+    """Sort the rows of a queue."""
+    sort_rows(queue, queue.shape[0], np.empty(queue.shape, np.int64), machine)

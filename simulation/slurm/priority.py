@@ -20,7 +20,7 @@ import numpy as np
 
 from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Floats, Ints
-from ...models.compiled import borrowing, compiled
+from ...models.compiled import borrowing, compiled, internal_borrowing
 from ...models.site import Association, SchedulerSettings, Site
 from .jobs import SlurmJob
 
@@ -79,21 +79,51 @@ def _age_factor(since: int, now: int, most: float) -> float:
     return float(min(1.0, max(0, now - since) / most))
 
 
+@internal_borrowing
+def weigh(j: int, now: int, factors: Factors, priority: Ints) -> None:
+    """Write the priorities of a job in its partitions."""
+    age = factors.weights[0] * _age_factor(factors.since[j], now, factors.weights[2])
+    share = 0.0
+    if factors.association[j] >= 0:
+        share = factors.weights[1] * factors.share[factors.association[j]]
+    factors.computed[j, AGE] = age
+    factors.computed[j, FAIR_SHARE] = share
+    of_job = age + factors.of_job[j, ASSOCIATION] + share + factors.of_job[j, SIZE] + factors.of_job[j, QUALITY]
+    for k in range(factors.number[j]):
+        total = of_job + factors.of_partition[j, k, PARTITION] + factors.of_partition[j, k, TRES]
+        priority[j, k] = min(MOST, max(1, int(total - factors.nice[j])))
+
+
 @compiled
-def _weigh(jobs: Ints, now: int, factors: Factors, priority: Ints) -> None:
-    """Write the priorities of some jobs in their partitions."""
+def _weigh_all(jobs: Ints, now: int, factors: Factors, priority: Ints) -> None:
+    """Write the priorities of some jobs."""
     for i in range(jobs.size):
-        j = jobs[i]
-        age = factors.weights[0] * _age_factor(factors.since[j], now, factors.weights[2])
-        share = 0.0
-        if factors.association[j] >= 0:
-            share = factors.weights[1] * factors.share[factors.association[j]]
-        factors.computed[j, AGE] = age
-        factors.computed[j, FAIR_SHARE] = share
-        of_job = age + factors.of_job[j, ASSOCIATION] + share + factors.of_job[j, SIZE] + factors.of_job[j, QUALITY]
-        for k in range(factors.number[j]):
-            total = of_job + factors.of_partition[j, k, PARTITION] + factors.of_partition[j, k, TRES]
-            priority[j, k] = min(MOST, max(1, int(total - factors.nice[j])))
+        weigh(jobs[i], now, factors, priority)
+
+
+# --- Usage.
+
+
+@borrowing
+def usage_of(seconds: int, billing: float, per_second: float) -> float:
+    """Return the usage of a job that has run for some seconds, up to now; what is left of it after a second is given."""
+    return float(seconds * billing * per_second ** float(seconds))
+
+
+@borrowing
+def add_usage(usage: Floats, parents: Ints, k: int, amount: float) -> None:
+    """Add usage of an association to it and all above it."""
+    while k >= 0:
+        usage[k] += amount
+        k = parents[k]
+
+
+@borrowing
+def decay_usage(usage: Floats, seconds: int, per_second: float) -> None:
+    """Let all usage decay."""
+    left = per_second ** float(seconds)
+    for k in range(usage.size):
+        usage[k] *= left
 
 
 @dataclass(frozen=True)
@@ -158,6 +188,7 @@ class FairShare:
     def __post_init__(self) -> None:
         size = len(self.nodes)
         self.usage = np.zeros(size)
+        self.parents = np.array([node.parent for node in self.nodes], np.int64)
         self.factor = np.zeros(size)
         self._children: list[list[int]] = [[] for _ in self.nodes]
         for k, node in enumerate(self.nodes):
@@ -176,15 +207,13 @@ class FairShare:
         """What is left of usage after a second."""
         return 1 - LN2 / self.half_life if self.half_life > 0 else 1.0
 
-    def decay(self, seconds: float) -> None:
+    def decay(self, seconds: int) -> None:
         """Let all usage decay."""
-        self.usage *= self.per_second**seconds
+        decay_usage(self.usage, int(seconds), self.per_second)
 
     def use(self, k: int, amount: float) -> None:
         """Add usage of an association to it and all above it."""
-        while k >= 0:
-            self.usage[k] += amount
-            k = self.nodes[k].parent
+        add_usage(self.usage, self.parents, k, float(amount))
 
     def rank(self) -> None:
         """Compute the factors of the users."""
@@ -334,6 +363,11 @@ class JobPriorities:
         self._factors = self._fixed_factors()
         self.parts = self._parts()
 
+    @property
+    def factors(self) -> Factors:
+        """What the priorities are computed from, for compiled code."""
+        return self._factors
+
     @staticmethod
     def _association(job: SlurmJob, index: Mapping[tuple[str, str, str], int]) -> int:
         account = job.request.account
@@ -380,8 +414,11 @@ class JobPriorities:
 
     def started(self, job: int, now: int, billing: float) -> None:
         """Note a start; usage is counted from now on."""
-        factor = self._usage_factor.get(self.jobs[job].request.qos, 1.0)
-        self._running[job] = (now, billing * factor)
+        self._running[job] = (now, billing * self.usage_factor(job))
+
+    def usage_factor(self, job: int) -> float:
+        """Return by what the usage of a job is multiplied."""
+        return self._usage_factor.get(self.jobs[job].request.qos, 1.0)
 
     def ended(self, job: int, now: int) -> None:
         """Count the usage of a job that ended since the last update."""
@@ -391,7 +428,7 @@ class JobPriorities:
     def _use(self, job: int, begin: int, end: int, billing: float) -> None:
         seconds = max(0, end - begin)
         if self.association[job] >= 0:
-            self.shares.use(int(self.association[job]), seconds * billing * self.shares.per_second**seconds)
+            self.shares.use(int(self.association[job]), usage_of(seconds, billing, self.shares.per_second))
 
     def update(self, now: int, waiting: Sequence[int]) -> None:
         """Let usage decay up to now, count that of the running jobs, and compute the priorities of the waiting jobs."""
@@ -425,14 +462,13 @@ class JobPriorities:
         """Return what priorities are computed from, with the factors that do not change with time."""
         s = self.settings
         size = len(self.jobs)
-        if not self.multifactor:
-            return Factors(*(np.zeros(0, np.int64) for _ in Factors._fields))._replace(since=np.zeros(size, np.int64))
         of_job = np.zeros((size, 3))
         of_partition = np.zeros((size, self.priority.shape[1], 2))
         number = np.ones(size, np.int64)
-        of_job[:, SIZE] = s.weight_job_size * self.size_factors()
+        if self.multifactor:
+            of_job[:, SIZE] = s.weight_job_size * self.size_factors()
         known: dict[tuple[int, str], tuple[float, float, list[float]]] = {}
-        for k, job in enumerate(self.jobs):
+        for k, job in enumerate(self.jobs if self.multifactor else ()):
             request = job.request
             key = (id(request), job.user if s.weight_assoc else "")
             names = request.partitions or ("",)
@@ -464,8 +500,6 @@ class JobPriorities:
         return float(_age_factor(self._factors.since[job], now, self.settings.max_age))
 
     def _parts(self) -> dict[str, Floats]:
-        if not self.multifactor:
-            return {name: np.zeros(len(self.jobs)) for name in PARTS}
         f = self._factors
         first = f.of_partition[:, 0]
         columns = (
@@ -488,7 +522,7 @@ class JobPriorities:
 
     def _compute(self, jobs: Sequence[int], now: int) -> None:
         """Compute the priorities of some jobs."""
-        _weigh(np.array(jobs, np.int64), now, self._factors, self.priority)
+        _weigh_all(np.array(jobs, np.int64), now, self._factors, self.priority)
 
     def _tres(self, job: int, partition: str) -> float:
         weights = self.settings.weight_tres

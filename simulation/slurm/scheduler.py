@@ -14,19 +14,37 @@ from numpy.typing import NDArray
 
 from ...heuristics.kernels.events.state import UNSTARTED
 from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
+from ...heuristics.kernels.profile import NEVER
 from ...models.site import SchedulerSettings, Site
 from ..features.dependencies import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.running import RunningAtBegin
 from ..features.running_limits import RunningLimits
-from .columns import LIMIT, MIN_CPUS, QUEUE_COLUMNS
-from .events import FULL, MORE, NEXT_BASIC, NUMBERS, OVER, Alone, replay_alone
+from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
+from .events import (
+    AGES,
+    COUNTS_USAGE,
+    FULL,
+    MORE,
+    NEXT_BASIC,
+    NUMBERS,
+    OVER,
+    PERIOD,
+    RANK,
+    RANKED,
+    SETTLED,
+    UPDATE_CALL,
+    UPDATED,
+    Alone,
+    replay_alone,
+)
 from .jobs import ENDED_WELL
 from .pass_times import PassTimes
 from .priority import MOST
 from .shared_tables import SharedTables, jobs_of
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
+MOST_CALLS = 10_000  # events at which only priorities changed, after which nothing starts any more
 RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end
 
 
@@ -92,7 +110,7 @@ class SlurmScheduler(Feature):
             return None
         if any(f.watches for f in engine.features if f is not self) or engine.ledger.durations is None:
             return None
-        if engine.options.charge or engine.workload.after or self.tables.calendars or self.state.priorities.ages:
+        if engine.options.charge or engine.workload.after or self.tables.calendars:
             return None
         never = self.state.never_eligible()
         if never is None:
@@ -102,13 +120,21 @@ class SlurmScheduler(Feature):
         parameters = state.pass_parameters()
         tables.keep_all_runs()
         basic = not state.priorities.multifactor
+        priorities = state.priorities
         if not basic:
-            state.priorities.compute_all()
+            priorities.compute_all()
         numbers = np.zeros(NUMBERS, np.int64)
         numbers[NEXT_BASIC] = MOST
+        numbers[AGES] = priorities.ages
+        numbers[COUNTS_USAGE] = bool(self.settings.weight_fairshare)
+        numbers[UPDATED] = state.begin
+        numbers[PERIOD] = self.settings.calc_period
+        numbers[UPDATE_CALL] = NEVER
+        queue = np.zeros((int((state.partitions >= 0).sum()), QUEUE_COLUMNS), np.int64)
+        cpus = tables.need[:, LIMIT_CPUS].astype(np.float64)
         times = np.unique(tables.reservations[:, :2])
         return Alone(
-            queue=np.zeros((int((state.partitions >= 0).sum()), QUEUE_COLUMNS), np.int64),
+            queue=queue,
             parts=state.partitions,
             priority=state.priorities.priority,
             never=never,
@@ -121,7 +147,13 @@ class SlurmScheduler(Feature):
             owners=np.array([tables.users, tables.associations], np.int64),
             most_pieces=np.minimum(tables.job[:, MIN_CPUS], len(tables.free)),
             numbers=numbers,
-            whole_depth=np.array([WHOLE_QUEUE], np.int64),
+            most=np.array([WHOLE_QUEUE, MOST_CALLS], np.int64),
+            factors=priorities.factors,
+            usage=priorities.shares.usage,
+            parents=priorities.shares.parents,
+            billing=cpus * np.array([priorities.usage_factor(k) for k in range(len(never))]),
+            kept=np.array([priorities.shares.per_second]),
+            other=np.zeros_like(queue),
         )
 
     def replay(self, events: int) -> bool:
@@ -131,9 +163,13 @@ class SlurmScheduler(Feature):
         while True:
             machine = self.tables.machine()
             why = replay_alone(engine.trace, engine.state, machine, self._alone, engine.options.period, events)
-            if why != FULL:
+            if why == RANK:
+                self.state.priorities.shares.rank()
+                self._alone.numbers[SETTLED] = RANKED
+            elif why == FULL:
+                self.tables.double_pieces()
+            else:
                 break
-            self.tables.double_pieces()
         if why == OVER:
             waiting = engine.state.waiting[: engine.state.clock[WAITING_JOBS]].tolist()
             self.state.resume(waiting, engine.running)
