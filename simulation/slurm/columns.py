@@ -125,7 +125,7 @@ LEAST_LOADED_NODES: Final = 18  # CR_LLN
 RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
 SERIAL_AT_END: Final = 20  # pack_serial_at_end
 IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a replay under any dispatcher
-RELEASES: Final = 22  # how often nodes or amounts of nodes were released; see Machine.tried
+RELEASES: Final = 22  # how often nodes or amounts of nodes were released
 PARAMETERS: Final = 23
 
 # The place of a job among equal ones in the queue.
@@ -133,6 +133,14 @@ SUBMIT: Final = 0
 NUMBER: Final = 1
 TASK: Final = 2
 PLACE_COLUMNS: Final = 3
+
+# What is known to have no room; see Machine.tried.
+TRIED_KIND: Final = 0  # -1: nothing is known
+TRIED_PARTITION: Final = 1
+TRIED_RELEASES: Final = 2  # RELEASES when it was tried
+TRIED_UNITS: Final = 3
+TRIED_COLUMNS: Final = 4
+TRIED_ROWS: Final = 2**14
 
 # A row of the queue.
 QUEUE_JOB: Final = 0

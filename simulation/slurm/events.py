@@ -64,6 +64,7 @@ from .selection import Machine, note_free
 
 # Numbers of a replay.
 QUEUED = 0  # rows of the queue
+QUEUED_PIECES = 13  # the most nodes of their jobs together
 SEEN = 1  # waiting jobs that have been taken into the queue
 RELEASED = 2  # 1: a job has ended since the last decision
 CHANGED = 3  # 1: a job has ended or arrived since the last decision
@@ -76,7 +77,7 @@ UPDATED = 9  # when they were last updated
 PERIOD = 10  # of their updates
 UPDATE_CALL = 11  # when the scheduler is called for an update; NEVER: it is not
 IDLE = 12  # events in a row at which nothing ran or was to come
-NUMBERS = 13
+NUMBERS = 14
 
 # The values of SETTLED.
 NEW_EVENT = 0  # the next event is to come
@@ -221,9 +222,7 @@ def _close_gaps(machine: Machine) -> None:
 @internal
 def _has_space(machine: Machine, alone: Alone) -> bool:
     """Return whether there is room for the pieces of all jobs in the queue; gaps are closed if there is none."""
-    wanted = 0
-    for q in range(alone.numbers[QUEUED]):
-        wanted += alone.most_pieces[alone.queue[q, QUEUE_JOB]]
+    wanted = alone.numbers[QUEUED_PIECES]
     if machine.counts[1] + wanted <= machine.pieces.shape[0]:
         return True
     _close_gaps(machine)
@@ -264,6 +263,7 @@ def _arrives(j: int, now: int, machine: Machine, alone: Alone) -> None:
                 queue[i, c], queue[i - 1, c] = queue[i - 1, c], queue[i, c]
             i -= 1
         numbers[QUEUED] += 1
+        numbers[QUEUED_PIECES] += alone.most_pieces[j]
 
 
 @internal
@@ -273,6 +273,7 @@ def _remove_started(state: State, alone: Alone) -> None:
     kept = 0
     for q in range(alone.numbers[QUEUED]):
         if state.start[queue[q, QUEUE_JOB]] != UNSTARTED:
+            alone.numbers[QUEUED_PIECES] -= alone.most_pieces[queue[q, QUEUE_JOB]]
             continue
         for c in range(QUEUE_COLUMNS):
             queue[kept, c] = queue[q, c]

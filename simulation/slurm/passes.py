@@ -84,6 +84,10 @@ from .columns import (
     SPACE,
     TIER,
     TO,
+    TRIED_KIND,
+    TRIED_PARTITION,
+    TRIED_RELEASES,
+    TRIED_UNITS,
     UNLIMITED,
     USER,
     WHOLE,
@@ -298,17 +302,42 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
 
 
 @internal_borrowing
+def _row_of_tried(j: int, p: int, machine: Machine) -> int:
+    """Return the row of ``tried`` for a job in a partition."""
+    return int((machine.request_kind[j] * machine.parts.shape[0] + p) % machine.tried.shape[0])
+
+
+@internal_borrowing
+def _is_tried(j: int, p: int, machine: Machine) -> bool:
+    """Return whether the row of ``tried`` is about jobs like this one, and still holds."""
+    row = machine.tried[_row_of_tried(j, p, machine)]
+    same = row[TRIED_KIND] == machine.request_kind[j] and row[TRIED_PARTITION] == p
+    return bool(same and row[TRIED_RELEASES] == machine.parameters[RELEASES])
+
+
+@internal_borrowing
+def _has_none(j: int, p: int, machine: Machine) -> bool:
+    """Return whether a job is known to have no room now in a partition."""
+    if not _is_tried(j, p, machine):
+        return False
+    return bool(machine.jobs[j, MIN_CPUS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
+
+
+@internal_borrowing
 def has_room(j: int, p: int, machine: Machine) -> bool:
     """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it. In units only."""
-    key = machine.parameters[RELEASES] * machine.parts.shape[0] + p
-    if machine.tried[j] == key or _shared_limit_reached(j, machine, False) != NONE:
+    if _has_none(j, p, machine) or _shared_limit_reached(j, machine, False) != NONE:
         return False
     mask = machine.work.mask
     intersection(machine.up, machine.member[p], mask)
     wanted = machine.jobs[j, MIN_CPUS]
     if room_for_units(j, machine, mask, machine.free, machine.some, NOW_FREE, wanted, 1):
         return True
-    machine.tried[j] = key
+    row = machine.tried[_row_of_tried(j, p, machine)]
+    row[TRIED_KIND] = machine.request_kind[j]
+    row[TRIED_PARTITION] = p
+    row[TRIED_RELEASES] = machine.parameters[RELEASES]
+    row[TRIED_UNITS] = wanted
     return False
 
 
@@ -465,7 +494,7 @@ def run_main(queue: Ints, size: int, machine: Machine) -> int:
             if overlap == -1:
                 mask[:] = 0
             number = 0
-            if machine.tried[j] != parameters[RELEASES] * machine.parts.shape[0] + p:
+            if not _has_none(j, p, machine):
                 number = pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, NOW_FREE)
             if number > 0:
                 _count(j, machine, number, number, amounts)

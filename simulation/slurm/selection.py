@@ -194,9 +194,10 @@ class Machine(NamedTuple):
         Shape (PARAMETERS,).
     place
         The place of each job among jobs of equal priority, shape (jobs, PLACE_COLUMNS).
-    tried
-        After how many releases, and in which partition, a job had no room: ``RELEASES * partitions + partition``; -1: unknown.
-        It has none there before the next release. Shape (jobs,).
+    request_kind, tried
+        The number of the distinct request of each job, shape (jobs,). A row of ``tried`` says that TRIED_UNITS units of a kind
+        had no room in a partition after so many releases: nor have more units before the next release. The row of a kind and
+        a partition is the remainder of their number, so that some take the places of others; shape (TRIED_ROWS, TRIED_COLUMNS).
     request
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
         node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
@@ -235,6 +236,7 @@ class Machine(NamedTuple):
     need: Ints
     parameters: Ints
     place: Ints
+    request_kind: Ints
     tried: Ints
     request: Ints
     whole_fit: Ints
