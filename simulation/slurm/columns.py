@@ -68,7 +68,12 @@ RUN_FIRST: Final = 2
 RUN_COUNT: Final = 3
 RUN_PARTITION: Final = 4
 RUN_START: Final = 5
-RUN_COLUMNS: Final = 6
+RUN_TOUCHES: Final = (
+    6  # the partitions, as bits, of which it may have nodes; those from BITS_OF_PARTITIONS on are not looked at
+)
+RUN_COLUMNS: Final = 7
+BITS_OF_PARTITIONS: Final = 62
+EVERY_PARTITION: Final = -1
 
 # A piece of a running job: CPUS + 1, MEMORY + 1 and the GPUs by type follow the node; then the units, where jobs have units.
 PIECE_NODE: Final = 0
@@ -120,7 +125,7 @@ LEAST_LOADED_NODES: Final = 18  # CR_LLN
 RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
 SERIAL_AT_END: Final = 20  # pack_serial_at_end
 IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a replay under any dispatcher
-RELEASES: Final = 22  # how often nodes or amounts of nodes were released; see Machine.tried
+RELEASES: Final = 22  # how often nodes or amounts of nodes were released
 PARAMETERS: Final = 23
 
 # The place of a job among equal ones in the queue.
@@ -129,11 +134,20 @@ NUMBER: Final = 1
 TASK: Final = 2
 PLACE_COLUMNS: Final = 3
 
+# What is known to have no room; see Machine.tried.
+TRIED_KIND: Final = 0  # -1: nothing is known
+TRIED_PARTITION: Final = 1
+TRIED_RELEASES: Final = 2  # RELEASES when it was tried
+TRIED_UNITS: Final = 3
+TRIED_COLUMNS: Final = 4
+TRIED_ROWS: Final = 2**14
+
 # A row of the queue.
 QUEUE_JOB: Final = 0
 QUEUE_PARTITION: Final = 1
 QUEUE_PRIORITY: Final = 2
-QUEUE_COLUMNS: Final = 3
+QUEUE_NUMBER: Final = 3  # of the partition among those of the job
+QUEUE_COLUMNS: Final = 4
 
 # Why a job that was looked at did not start, for people: codes of the reasons that a pass gives.
 NONE: Final = 0

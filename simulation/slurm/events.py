@@ -26,17 +26,20 @@ from ...heuristics.kernels.events.state import (
     keep_places,
 )
 from ...heuristics.kernels.events.state import NOW as CLOCK
-from ...models.array_types import Bools, Ints
+from ...heuristics.kernels.profile import NEVER
+from ...models.array_types import Bools, Floats, Ints
 from ...models.compiled import compiled, internal
 from .columns import (
     ARRAY,
     DEPTH,
+    ELIGIBLE,
     NONE,
     NOW,
     PIECE_FREE,
     PIECE_NODE,
     QUEUE_COLUMNS,
     QUEUE_JOB,
+    QUEUE_NUMBER,
     QUEUE_PARTITION,
     QUEUE_PRIORITY,
     RELEASES,
@@ -44,6 +47,7 @@ from .columns import (
     RUN_END,
     RUN_FIRST,
     RUN_JOB,
+    RUN_START,
     RUNNING_TASKS,
 )
 from .pass_times import (
@@ -54,23 +58,37 @@ from .pass_times import (
     note_main,
     plan_passes,
 )
-from .passes import comes_before, last_with_room, run_backfill, run_main, set_as_now
+from .passes import comes_before, last_with_room, run_backfill, run_main, set_as_now, sort_rows
+from .priority import Factors, add_usage, decay_usage, usage_of, weigh
 from .selection import Machine, note_free
 
 # Numbers of a replay.
 QUEUED = 0  # rows of the queue
+QUEUED_PIECES = 13  # the most nodes of their jobs together
 SEEN = 1  # waiting jobs that have been taken into the queue
 RELEASED = 2  # 1: a job has ended since the last decision
 CHANGED = 3  # 1: a job has ended or arrived since the last decision
-SETTLED = 4  # 1: the tables and the queue follow the event that happened last
+SETTLED = 4  # how much of the last event is done
 CALL = 5  # the next of the times at which the scheduler is called in any case
 NEXT_BASIC = 6  # the priority of the next job, with priority/basic
-NUMBERS = 7
+AGES = 7  # 1: priorities change with time
+COUNTS_USAGE = 8  # 1: usage counts in them
+UPDATED = 9  # when they were last updated
+PERIOD = 10  # of their updates
+UPDATE_CALL = 11  # when the scheduler is called for an update; NEVER: it is not
+IDLE = 12  # events in a row at which nothing ran or was to come
+NUMBERS = 14
+
+# The values of SETTLED.
+NEW_EVENT = 0  # the next event is to come
+FOLLOWED = 1  # the tables and the queue follow the last event
+RANKED = 2  # and the ranks of the shares are new
 
 # Why ``replay_alone`` returns.
 OVER = 0  # nothing happens any more
 MORE = 1  # the events that were asked for have happened
 FULL = 2  # there is no room for the pieces of further jobs; make some, and go on
+RANK = 3  # usage has changed; rank the shares, and go on
 
 
 @by_address
@@ -99,8 +117,19 @@ class Alone(NamedTuple):
         How many nodes each job may have, shape (jobs,).
     numbers
         Shape (NUMBERS,).
-    whole_depth
-        How many jobs a pass over the whole queue looks at, shape (1,).
+    most
+        How many jobs a pass over the whole queue looks at, and after how many events without a job that runs or comes the replay
+        is over; shape (2,).
+    factors
+        What priorities are computed from.
+    usage, parents
+        The usage of each association, and the association above it, shape (associations,).
+    billing
+        What each job adds to the usage of its association per second, shape (jobs,).
+    kept
+        What is left of usage after a second, shape (1,).
+    other
+        An array of the shape of ``queue``.
     """
 
     queue: Ints
@@ -116,7 +145,13 @@ class Alone(NamedTuple):
     owners: Ints
     most_pieces: Ints
     numbers: Ints
-    whole_depth: Ints
+    most: Ints
+    factors: Factors
+    usage: Floats
+    parents: Ints
+    billing: Floats
+    kept: Floats
+    other: Ints
 
 
 # --- The running jobs.
@@ -139,11 +174,23 @@ def _remove_run(machine: Machine, r: int) -> None:
 
 
 @internal
-def _end(j: int, machine: Machine) -> None:
+def _use(r: int, now: int, machine: Machine, alone: Alone) -> None:
+    """Count the usage of a run since the last update."""
+    run = machine.runs[r]
+    association = alone.factors.association[run[RUN_JOB]]
+    if alone.numbers[COUNTS_USAGE] > 0 and association >= 0:
+        seconds = max(0, now - max(run[RUN_START], alone.numbers[UPDATED]))
+        used = usage_of(seconds, alone.billing[run[RUN_JOB]], alone.kept[0])
+        add_usage(alone.usage, alone.parents, association, used)
+
+
+@internal
+def _end(j: int, now: int, machine: Machine, alone: Alone) -> None:
     """Let a running job end: its nodes are free again, and it counts in no limit any more."""
     r = 0
     while machine.runs[r, RUN_JOB] != j:
         r += 1
+    _use(r, now, machine, alone)
     first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
         n = machine.pieces[i, PIECE_NODE]
@@ -175,9 +222,7 @@ def _close_gaps(machine: Machine) -> None:
 @internal
 def _has_space(machine: Machine, alone: Alone) -> bool:
     """Return whether there is room for the pieces of all jobs in the queue; gaps are closed if there is none."""
-    wanted = 0
-    for q in range(alone.numbers[QUEUED]):
-        wanted += alone.most_pieces[alone.queue[q, QUEUE_JOB]]
+    wanted = alone.numbers[QUEUED_PIECES]
     if machine.counts[1] + wanted <= machine.pieces.shape[0]:
         return True
     _close_gaps(machine)
@@ -188,9 +233,15 @@ def _has_space(machine: Machine, alone: Alone) -> bool:
 
 
 @internal
-def _arrives(j: int, machine: Machine, alone: Alone) -> None:
-    """Put a job into the queue, once for each of its partitions."""
+def _arrives(j: int, now: int, machine: Machine, alone: Alone) -> None:
+    """Put a job into the queue, once for each of its partitions; tasks of arrays are eligible a second later."""
     numbers = alone.numbers
+    since = now + 1 if machine.jobs[j, ARRAY] >= 0 else now
+    if not alone.never[j]:
+        machine.jobs[j, ELIGIBLE] = since
+        alone.factors.since[j] = since
+    if numbers[AGES] > 0:
+        weigh(j, now, alone.factors, alone.priority)
     if alone.nice.size > 0:
         numbers[NEXT_BASIC] -= 1
         for k in range(alone.priority.shape[1]):
@@ -206,11 +257,13 @@ def _arrives(j: int, machine: Machine, alone: Alone) -> None:
         row[QUEUE_JOB] = j
         row[QUEUE_PARTITION] = alone.parts[j, k]
         row[QUEUE_PRIORITY] = alone.priority[j, k]
+        row[QUEUE_NUMBER] = k
         while i > 0 and comes_before(queue[i], queue[i - 1], machine):
             for c in range(QUEUE_COLUMNS):
                 queue[i, c], queue[i - 1, c] = queue[i - 1, c], queue[i, c]
             i -= 1
         numbers[QUEUED] += 1
+        numbers[QUEUED_PIECES] += alone.most_pieces[j]
 
 
 @internal
@@ -220,11 +273,49 @@ def _remove_started(state: State, alone: Alone) -> None:
     kept = 0
     for q in range(alone.numbers[QUEUED]):
         if state.start[queue[q, QUEUE_JOB]] != UNSTARTED:
+            alone.numbers[QUEUED_PIECES] -= alone.most_pieces[queue[q, QUEUE_JOB]]
             continue
         for c in range(QUEUE_COLUMNS):
             queue[kept, c] = queue[q, c]
         kept += 1
     alone.numbers[QUEUED] = kept
+
+
+# --- Priorities that change with time.
+
+
+@internal
+def _count_usage(now: int, machine: Machine, alone: Alone) -> None:
+    """Let usage decay up to now, and count that of the running jobs."""
+    decay_usage(alone.usage, now - alone.numbers[UPDATED], alone.kept[0])
+    for r in range(machine.counts[0]):
+        _use(r, now, machine, alone)
+
+
+@internal
+def _weigh_queue(now: int, state: State, machine: Machine, alone: Alone) -> None:
+    """Compute the priorities of the waiting jobs, and sort the queue."""
+    alone.numbers[UPDATED] = now
+    for i in range(state.clock[WAITING]):
+        weigh(state.waiting[i], now, alone.factors, alone.priority)
+    queue = alone.queue
+    for q in range(alone.numbers[QUEUED]):
+        queue[q, QUEUE_PRIORITY] = alone.priority[queue[q, QUEUE_JOB], queue[q, QUEUE_NUMBER]]
+    sort_rows(queue, alone.numbers[QUEUED], alone.other, machine)
+
+
+@internal
+def _update(state: State, machine: Machine, alone: Alone) -> bool:
+    """Make the updates of the priorities up to now; return False if the shares are to be ranked first."""
+    numbers = alone.numbers
+    while numbers[AGES] > 0 and numbers[UPDATED] + numbers[PERIOD] <= state.clock[CLOCK]:
+        time = numbers[UPDATED] + numbers[PERIOD]
+        if numbers[COUNTS_USAGE] > 0 and numbers[SETTLED] != RANKED:
+            _count_usage(time, machine, alone)
+            return False
+        numbers[SETTLED] = FOLLOWED
+        _weigh_queue(time, state, machine, alone)
+    return True
 
 
 # --- What happens at an event.
@@ -234,12 +325,13 @@ def _remove_started(state: State, alone: Alone) -> None:
 def _settle(trace: TraceArrays, state: State, machine: Machine, alone: Alone) -> None:
     """Let the tables and the queue follow the jobs that have ended and arrived."""
     numbers = alone.numbers
+    now = state.clock[CLOCK]
     for i in range(state.clock[ENDED]):
-        _end(state.ended[i], machine)
+        _end(state.ended[i], now, machine, alone)
         numbers[RELEASED] = 1
         numbers[CHANGED] = 1
     for i in range(numbers[SEEN], state.clock[WAITING]):
-        _arrives(state.waiting[i], machine, alone)
+        _arrives(state.waiting[i], now, machine, alone)
         numbers[CHANGED] = 1
     numbers[SEEN] = state.clock[WAITING]
 
@@ -275,7 +367,7 @@ def _run_pass(
     machine.parameters[NOW] = state.clock[CLOCK]
     machine.parameters[RELEASES] = releases
     if not backfill and alone.due[WHOLE_QUEUE] > 0:
-        machine.parameters[DEPTH] = alone.whole_depth[0]
+        machine.parameters[DEPTH] = alone.most[0]
     size = last_with_room(alone.queue, alone.numbers[QUEUED], machine) + 1
     if size == 0:
         return
@@ -303,6 +395,8 @@ def _decide(trace: TraceArrays, state: State, machine: Machine, alone: Alone) ->
     changed = numbers[CHANGED] > 0
     while numbers[CALL] < alone.calls.size and alone.calls[numbers[CALL]] <= now:
         numbers[CALL] += 1
+    if numbers[UPDATE_CALL] <= now:
+        numbers[UPDATE_CALL] = NEVER
     releases = machine.parameters[RELEASES]
     if numbers[RELEASED] > 0 or not (changed or own_call):
         releases += 1
@@ -320,6 +414,8 @@ def _decide(trace: TraceArrays, state: State, machine: Machine, alone: Alone) ->
         overdue = machine.counts[0] > 0 and machine.runs[machine.order[0], RUN_END] < now
         if overdue and state.clock[WAITING] > 0:
             plan_passes(alone.periods, due, now + 1)
+    if numbers[AGES] > 0 and state.clock[WAITING] > 0:
+        numbers[UPDATE_CALL] = numbers[UPDATED] + numbers[PERIOD]
 
 
 @internal
@@ -329,14 +425,27 @@ def _wake(trace: TraceArrays, state: State, alone: Alone) -> None:
     to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
     if clock[WAITING] + clock[RUNNING] == 0 and not to_come:
         return
-    clock[WAKE] = min(clock[WAKE], alone.due[MAIN_DUE], alone.due[BACKFILL_DUE])
+    clock[WAKE] = min(clock[WAKE], alone.due[MAIN_DUE], alone.due[BACKFILL_DUE], alone.numbers[UPDATE_CALL])
     if alone.numbers[CALL] < alone.calls.size:
         clock[WAKE] = min(clock[WAKE], alone.calls[alone.numbers[CALL]])
 
 
+@internal
+def _stands_still(trace: TraceArrays, state: State, alone: Alone) -> bool:
+    """Return whether nothing runs or comes, and further updates of the priorities have started no job for long."""
+    clock = state.clock
+    numbers = alone.numbers
+    to_come = clock[DUE] > 0 or clock[NEXT] < trace.order.size - trace.follower.size
+    if clock[RUNNING] > 0 or to_come:
+        numbers[IDLE] = 0
+        return False
+    numbers[IDLE] += 1
+    return bool(numbers[IDLE] > alone.most[1])
+
+
 @compiled
 def replay_alone(trace: TraceArrays, state: State, machine: Machine, alone: Alone, period: int, events: int) -> int:
-    """Replay at most ``events`` events; return ``OVER``, ``MORE`` or ``FULL``.
+    """Replay at most ``events`` events; return ``OVER``, ``MORE``, ``FULL`` or ``RANK``.
 
     Parameters
     ----------
@@ -349,16 +458,21 @@ def replay_alone(trace: TraceArrays, state: State, machine: Machine, alone: Alon
     events
         Number of events.
     """
+    numbers = alone.numbers
     for _ in range(events):
-        if alone.numbers[SETTLED] == 0:
+        if numbers[SETTLED] == NEW_EVENT:
             _wake(trace, state, alone)
             if not step(trace, state, period):
                 return OVER
             _settle(trace, state, machine, alone)
-        alone.numbers[SETTLED] = 1
+            numbers[SETTLED] = FOLLOWED
+        if not _update(state, machine, alone):
+            return RANK
         if not _has_space(machine, alone):
             return FULL
-        alone.numbers[SETTLED] = 0
+        numbers[SETTLED] = NEW_EVENT
         state.clock[DECISIONS] += 1
         _decide(trace, state, machine, alone)
+        if numbers[AGES] > 0 and _stands_still(trace, state, alone):
+            return OVER
     return MORE

@@ -19,6 +19,7 @@ from .columns import (
     ARRAY_RESERVES,
     ASSOCIATION,
     BAD_CONSTRAINTS,
+    BITS_OF_PARTITIONS,
     CONTIGUOUS,
     DEPTH,
     ELIGIBLE,
@@ -61,6 +62,7 @@ from .columns import (
     PIECE_NODE,
     PRIORITY,
     QUEUE_JOB,
+    QUEUE_NUMBER,
     QUEUE_PARTITION,
     QUEUE_PRIORITY,
     RELEASES,
@@ -76,11 +78,16 @@ from .columns import (
     RUN_JOB,
     RUN_PARTITION,
     RUN_START,
+    RUN_TOUCHES,
     RUNNING_RESERVE,
     RUNNING_TASKS,
     SPACE,
     TIER,
     TO,
+    TRIED_KIND,
+    TRIED_PARTITION,
+    TRIED_RELEASES,
+    TRIED_UNITS,
     UNLIMITED,
     USER,
     WHOLE,
@@ -237,6 +244,18 @@ def set_as_now(machine: Machine, n: int) -> None:
 
 
 @internal_borrowing
+def _partitions_touched(machine: Machine, first: int, number: int) -> int:
+    """Return the partitions, as bits, that have a node of some pieces."""
+    touched = 0
+    for p in range(min(machine.parts.shape[0], BITS_OF_PARTITIONS)):
+        for i in range(first, first + number):
+            if has_node(machine.member[p], machine.pieces[i, PIECE_NODE]):
+                touched |= 1 << p
+                break
+    return touched
+
+
+@internal_borrowing
 def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
     """Start a job now on the nodes of the first ``size`` rows of the choice; return the row of the run."""
     taken = machine.work.taken
@@ -268,6 +287,7 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
             set_as_now(machine, n)
+    run[RUN_TOUCHES] = _partitions_touched(machine, run[RUN_FIRST], run[RUN_COUNT])
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
         if machine.parameters[IN_UNITS] > 0:
@@ -282,17 +302,42 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
 
 
 @internal_borrowing
+def _row_of_tried(j: int, p: int, machine: Machine) -> int:
+    """Return the row of ``tried`` for a job in a partition."""
+    return int((machine.request_kind[j] * machine.parts.shape[0] + p) % machine.tried.shape[0])
+
+
+@internal_borrowing
+def _is_tried(j: int, p: int, machine: Machine) -> bool:
+    """Return whether the row of ``tried`` is about jobs like this one, and still holds."""
+    row = machine.tried[_row_of_tried(j, p, machine)]
+    same = row[TRIED_KIND] == machine.request_kind[j] and row[TRIED_PARTITION] == p
+    return bool(same and row[TRIED_RELEASES] == machine.parameters[RELEASES])
+
+
+@internal_borrowing
+def _has_none(j: int, p: int, machine: Machine) -> bool:
+    """Return whether a job is known to have no room now in a partition."""
+    if not _is_tried(j, p, machine):
+        return False
+    return bool(machine.jobs[j, MIN_CPUS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
+
+
+@internal_borrowing
 def has_room(j: int, p: int, machine: Machine) -> bool:
     """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it. In units only."""
-    key = machine.parameters[RELEASES] * machine.parts.shape[0] + p
-    if machine.tried[j] == key or _shared_limit_reached(j, machine, False) != NONE:
+    if _has_none(j, p, machine) or _shared_limit_reached(j, machine, False) != NONE:
         return False
     mask = machine.work.mask
     intersection(machine.up, machine.member[p], mask)
     wanted = machine.jobs[j, MIN_CPUS]
     if room_for_units(j, machine, mask, machine.free, machine.some, NOW_FREE, wanted, 1):
         return True
-    machine.tried[j] = key
+    row = machine.tried[_row_of_tried(j, p, machine)]
+    row[TRIED_KIND] = machine.request_kind[j]
+    row[TRIED_PARTITION] = p
+    row[TRIED_RELEASES] = machine.parameters[RELEASES]
+    row[TRIED_UNITS] = wanted
     return False
 
 
@@ -449,7 +494,7 @@ def run_main(queue: Ints, size: int, machine: Machine) -> int:
             if overlap == -1:
                 mask[:] = 0
             number = 0
-            if machine.tried[j] != parameters[RELEASES] * machine.parts.shape[0] + p:
+            if not _has_none(j, p, machine):
                 number = pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, NOW_FREE)
             if number > 0:
                 _count(j, machine, number, number, amounts)
@@ -493,7 +538,10 @@ def run_main(queue: Ints, size: int, machine: Machine) -> int:
 
 
 @internal_borrowing
-def _overlaps(machine: Machine, r: int, mask: Ints) -> bool:
+def _overlaps(machine: Machine, r: int, p: int, mask: Ints) -> bool:
+    """Return whether a running job has a node of the mask, which is one of nodes of partition p."""
+    if p < BITS_OF_PARTITIONS and machine.runs[r, RUN_TOUCHES] & (1 << p) == 0:
+        return False
     first = machine.runs[r, RUN_FIRST]
     for i in range(first, first + machine.runs[r, RUN_COUNT]):
         if has_node(mask, machine.pieces[i, PIECE_NODE]):
@@ -607,7 +655,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
                 break
             r = order[i]
             i += 1
-            if not _overlaps(machine, r, mask):
+            if not _overlaps(machine, r, p, mask):
                 continue
             end = machine.runs[r, RUN_END]
             if aligned == 0:
@@ -992,14 +1040,15 @@ def comes_before(one: Ints, other: Ints, machine: Machine) -> bool:
     for k in range(machine.place.shape[1]):
         if machine.place[a, k] != machine.place[b, k]:
             return bool(machine.place[a, k] < machine.place[b, k])
-    return bool(a < b)
+    if a != b:
+        return bool(a < b)
+    return bool(one[QUEUE_NUMBER] < other[QUEUE_NUMBER])
 
 
-@compiled
-def sort_queue(queue: Ints, machine: Machine) -> None:
-    """Sort the rows of a queue; equal ones stay in order (merge sort)."""
-    size, columns = queue.shape
-    other = np.empty((size, columns), np.int64)
+@internal_borrowing
+def sort_rows(queue: Ints, size: int, other: Ints, machine: Machine) -> None:
+    """Sort the first ``size`` rows of a queue (merge sort); ``other`` is an array of the same shape."""
+    columns = queue.shape[1]
     width = 1
     while width < size:
         for first in range(0, size, 2 * width):
@@ -1020,3 +1069,9 @@ def sort_queue(queue: Ints, machine: Machine) -> None:
             for c in range(columns):
                 queue[k, c] = other[k, c]
         width *= 2
+
+
+@compiled
+def sort_queue(queue: Ints, machine: Machine) -> None:
+    """Sort the rows of a queue."""
+    sort_rows(queue, queue.shape[0], np.empty(queue.shape, np.int64), machine)

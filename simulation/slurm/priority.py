@@ -14,16 +14,116 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
+from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Floats, Ints
+from ...models.compiled import borrowing, compiled, internal_borrowing
 from ...models.site import Association, SchedulerSettings, Site
 from .jobs import SlurmJob
 
 LN2 = 0.693  # as Slurm rounds it
 MOST = 2**32 - 1
 PARTS = ("age", "association", "fairshare", "size", "partition", "qos", "tres")
+
+
+NOT_ELIGIBLE = -(2**62)
+
+# The weighted factors that do not change with time: of a job, and of a job in a partition.
+ASSOCIATION, SIZE, QUALITY = range(3)
+PARTITION, TRES = range(2)
+# Those that do.
+AGE, FAIR_SHARE = range(2)
+
+
+@by_address
+class Factors(NamedTuple):
+    """What the multifactor priorities of jobs are computed from.
+
+    Parameters
+    ----------
+    since
+        Since when each job ages, NOT_ELIGIBLE: it does not; shape (jobs,).
+    of_job, of_partition
+        Weighted factors that do not change with time, shapes (jobs, 3) and (jobs, partitions of a job, 2).
+    number
+        The number of partitions of each job, shape (jobs,).
+    nice
+        Shape (jobs,).
+    association, share
+        The association of each job, -1: none, shape (jobs,); the fair share factor of each association.
+    weights
+        The weights of age and of the fair share, and the age from which on a job ages no more.
+    computed
+        Output: the weighted factors of age and fair share, shape (jobs, 2).
+    """
+
+    since: Ints
+    of_job: Floats
+    of_partition: Floats
+    number: Ints
+    nice: Ints
+    association: Ints
+    share: Floats
+    weights: Floats
+    computed: Floats
+
+
+@borrowing
+def _age_factor(since: int, now: int, most: float) -> float:
+    """Return the factor of the age of a job."""
+    if since == NOT_ELIGIBLE:
+        return 0.0
+    return float(min(1.0, max(0, now - since) / most))
+
+
+@internal_borrowing
+def weigh(j: int, now: int, factors: Factors, priority: Ints) -> None:
+    """Write the priorities of a job in its partitions."""
+    age = factors.weights[0] * _age_factor(factors.since[j], now, factors.weights[2])
+    share = 0.0
+    if factors.association[j] >= 0:
+        share = factors.weights[1] * factors.share[factors.association[j]]
+    factors.computed[j, AGE] = age
+    factors.computed[j, FAIR_SHARE] = share
+    of_job = age + factors.of_job[j, ASSOCIATION] + share + factors.of_job[j, SIZE] + factors.of_job[j, QUALITY]
+    for k in range(factors.number[j]):
+        total = of_job + factors.of_partition[j, k, PARTITION] + factors.of_partition[j, k, TRES]
+        priority[j, k] = min(MOST, max(1, int(total - factors.nice[j])))
+
+
+@compiled
+def _weigh_all(jobs: Ints, now: int, factors: Factors, priority: Ints) -> None:
+    """Write the priorities of some jobs."""
+    for i in range(jobs.size):
+        weigh(jobs[i], now, factors, priority)
+
+
+# --- Usage.
+
+
+@borrowing
+def usage_of(seconds: int, billing: float, per_second: float) -> float:
+    """Return the usage of a job that has run for some seconds, up to now; what is left of it after a second is given."""
+    return float(seconds * billing * per_second ** float(seconds))
+
+
+@borrowing
+def add_usage(usage: Floats, parents: Ints, k: int, amount: float) -> None:
+    """Add usage of an association to it and all above it."""
+    while k >= 0:
+        usage[k] += amount
+        k = parents[k]
+
+
+@borrowing
+def decay_usage(usage: Floats, seconds: int, per_second: float) -> None:
+    """Let all usage decay."""
+    left = per_second ** float(seconds)
+    for k in range(usage.size):
+        usage[k] *= left
 
 
 @dataclass(frozen=True)
@@ -88,6 +188,7 @@ class FairShare:
     def __post_init__(self) -> None:
         size = len(self.nodes)
         self.usage = np.zeros(size)
+        self.parents = np.array([node.parent for node in self.nodes], np.int64)
         self.factor = np.zeros(size)
         self._children: list[list[int]] = [[] for _ in self.nodes]
         for k, node in enumerate(self.nodes):
@@ -106,15 +207,13 @@ class FairShare:
         """What is left of usage after a second."""
         return 1 - LN2 / self.half_life if self.half_life > 0 else 1.0
 
-    def decay(self, seconds: float) -> None:
+    def decay(self, seconds: int) -> None:
         """Let all usage decay."""
-        self.usage *= self.per_second**seconds
+        decay_usage(self.usage, int(seconds), self.per_second)
 
     def use(self, k: int, amount: float) -> None:
         """Add usage of an association to it and all above it."""
-        while k >= 0:
-            self.usage[k] += amount
-            k = self.nodes[k].parent
+        add_usage(self.usage, self.parents, k, float(amount))
 
     def rank(self) -> None:
         """Compute the factors of the users."""
@@ -243,14 +342,12 @@ class JobPriorities:
         self.settings = settings
         most = max((len(job.request.partitions) for job in self.jobs), default=1)
         self.priority = np.ones((len(self.jobs), max(1, most)), np.int64)
-        self.parts = {name: np.zeros(len(self.jobs)) for name in PARTS}
         tree, index = tree_of(self.site)
         self.shares = FairShare(tree, settings.decay_half_life, settings.fair_tree, settings.fair_share_dampening)
         self.association = np.array([self._association(job, index) for job in self.jobs], np.int64)
         self._index = index
         self._next_basic = MOST
         self._running: dict[int, tuple[int, float]] = {}  # job: start, billing times the usage factor of its QOS
-        self._eligible: dict[int, int] = {}
         self._updated = self.begin
         qos_most = max((q.priority for q in self.site.qos), default=0)
         self._qos = {q.name: q.priority / qos_most if qos_most else 0.0 for q in self.site.qos}
@@ -263,6 +360,13 @@ class JobPriorities:
         self._usage_factor = {q.name: q.usage_factor for q in self.site.qos}
         self._all_nodes = sum(n.state != "future" for n in self.site.nodes)
         self._all_cpus = sum(n.cpus for n in self.site.nodes if n.state != "future")
+        self._factors = self._fixed_factors()
+        self.parts = self._parts()
+
+    @property
+    def factors(self) -> Factors:
+        """What the priorities are computed from, for compiled code."""
+        return self._factors
 
     @staticmethod
     def _association(job: SlurmJob, index: Mapping[tuple[str, str, str], int]) -> int:
@@ -293,28 +397,28 @@ class JobPriorities:
             self._next_basic -= 1
             self.priority[job] = max(1, self._next_basic - self.jobs[job].request.nice)
             return
-        self._compute(job, now)
+        self._compute([job], now)
 
     def compute_all(self) -> None:
         """Give all jobs their first priority, if priorities do not change with time."""
-        for job in range(len(self.jobs)):
-            self._compute(job, self.begin)
+        self._compute(range(len(self.jobs)), self.begin)
 
     def eligible(self, job: int, since: int | None) -> None:
         """Note since when a job ages; None: it does not."""
-        if since is None:
-            self._eligible.pop(job, None)
-        else:
-            self._eligible[job] = since
+        self._factors.since[job] = NOT_ELIGIBLE if since is None else since
 
     def since(self, job: int) -> float:
         """Return since when a job ages; NaN if it does not."""
-        return self._eligible.get(job, math.nan)
+        since = int(self._factors.since[job])
+        return math.nan if since == NOT_ELIGIBLE else since
 
     def started(self, job: int, now: int, billing: float) -> None:
         """Note a start; usage is counted from now on."""
-        factor = self._usage_factor.get(self.jobs[job].request.qos, 1.0)
-        self._running[job] = (now, billing * factor)
+        self._running[job] = (now, billing * self.usage_factor(job))
+
+    def usage_factor(self, job: int) -> float:
+        """Return by what the usage of a job is multiplied."""
+        return self._usage_factor.get(self.jobs[job].request.qos, 1.0)
 
     def ended(self, job: int, now: int) -> None:
         """Count the usage of a job that ended since the last update."""
@@ -324,14 +428,14 @@ class JobPriorities:
     def _use(self, job: int, begin: int, end: int, billing: float) -> None:
         seconds = max(0, end - begin)
         if self.association[job] >= 0:
-            self.shares.use(int(self.association[job]), seconds * billing * self.shares.per_second**seconds)
+            self.shares.use(int(self.association[job]), usage_of(seconds, billing, self.shares.per_second))
 
     def update(self, now: int, waiting: Sequence[int]) -> None:
         """Let usage decay up to now, count that of the running jobs, and compute the priorities of the waiting jobs."""
         if not self.settings.weight_fairshare:  # usage counts for nothing
             self._updated = now
-            for job in waiting if self.ages else ():
-                self._compute(job, now)
+            if self.ages:
+                self._compute(waiting, now)
             return
         self.shares.decay(now - self._updated)
         for job, (start, billing) in self._running.items():
@@ -339,58 +443,86 @@ class JobPriorities:
         self._updated = now
         self.shares.rank()
         if self.multifactor:
-            for job in waiting:
-                self._compute(job, now)
+            self._compute(waiting, now)
 
-    def size_factor(self, job: int) -> float:
-        """Return the factor of the job's size."""
-        cpus = int(self.cpus[job])
-        nodes = int(self.min_nodes[job])
+    def size_factors(self) -> Floats:
+        """Return the factors of the sizes of the jobs, shape (jobs,)."""
+        cpus, nodes = self.cpus, self.min_nodes
         if "small_relative_to_time" in self.settings.priority_flags:
-            minutes = max(1, (self.jobs[job].limit or 60) // 60)
-            share = max(cpus, nodes * self._all_cpus / self._all_nodes) / minutes / self._all_cpus
+            minutes = np.array([max(1, (job.limit or 60) // 60) for job in self.jobs], np.int64)
+            share = np.maximum(cpus, nodes * self._all_cpus / self._all_nodes) / minutes / self._all_cpus
         else:
             share = (nodes / self._all_nodes + cpus / self._all_cpus) / 2
         if self.settings.favor_small:
             share = 1 - share
-        return min(1.0, max(0.0, share))
+        factors: Floats = np.minimum(1.0, np.maximum(0.0, share))
+        return factors
+
+    def _fixed_factors(self) -> Factors:
+        """Return what priorities are computed from, with the factors that do not change with time."""
+        s = self.settings
+        size = len(self.jobs)
+        of_job = np.zeros((size, 3))
+        of_partition = np.zeros((size, self.priority.shape[1], 2))
+        number = np.ones(size, np.int64)
+        if self.multifactor:
+            of_job[:, SIZE] = s.weight_job_size * self.size_factors()
+        known: dict[tuple[int, str], tuple[float, float, list[float]]] = {}
+        for k, job in enumerate(self.jobs if self.multifactor else ()):
+            request = job.request
+            key = (id(request), job.user if s.weight_assoc else "")
+            names = request.partitions or ("",)
+            if key not in known:
+                of_parts = [s.weight_partition * self._part.get(name, 0.0) for name in names]
+                known[key] = self._of_association(job), s.weight_qos * self._qos.get(request.qos, 0.0), of_parts
+            of_job[k, ASSOCIATION], of_job[k, QUALITY], of_partition[k, : len(names), PARTITION] = known[key]
+            number[k] = len(names)
+            if s.weight_tres and self.amounts:
+                of_partition[k, : len(names), TRES] = [self._tres(k, name) for name in names]
+        return Factors(
+            since=np.full(size, NOT_ELIGIBLE, np.int64),
+            of_job=of_job,
+            of_partition=of_partition,
+            number=number,
+            nice=np.array([job.request.nice for job in self.jobs], np.int64),
+            association=self.association,
+            share=self.shares.factor,
+            weights=np.array([s.weight_age, s.weight_fairshare, s.max_age], np.float64),
+            computed=np.zeros((size, 2)),
+        )
+
+    def size_factor(self, job: int) -> float:
+        """Return the factor of the job's size."""
+        return float(self.size_factors()[job])
 
     def age_factor(self, job: int, now: int) -> float:
         """Return the factor of the time since the job became eligible."""
-        since = self._eligible.get(job)
-        if since is None:
-            return 0.0
-        return min(1.0, max(0, now - since) / self.settings.max_age)
+        return float(_age_factor(self._factors.since[job], now, self.settings.max_age))
 
-    def _compute(self, job: int, now: int) -> None:
+    def _parts(self) -> dict[str, Floats]:
+        f = self._factors
+        first = f.of_partition[:, 0]
+        columns = (
+            f.computed[:, AGE], f.of_job[:, ASSOCIATION], f.computed[:, FAIR_SHARE], f.of_job[:, SIZE], first[:, PARTITION],
+            f.of_job[:, QUALITY], first[:, TRES],
+        )  # fmt: skip
+        return dict(zip(PARTS, columns, strict=True))
+
+    def _of_association(self, job: SlurmJob) -> float:
+        """Return the weighted factor of a job's association."""
         s = self.settings
-        request = self.jobs[job].request
-        association = int(self.association[job])
-        values = {
-            "age": s.weight_age * self.age_factor(job, now),
-            "association": 0.0,
-            "fairshare": s.weight_fairshare * float(self.shares.factor[association]) if association >= 0 else 0.0,
-            "size": s.weight_job_size * self.size_factor(job),
-            "qos": s.weight_qos * self._qos.get(request.qos, 0.0),
-            "partition": 0.0,
-            "tres": 0.0,
-        }
-        if s.weight_assoc:
-            own = self.site.effective(
-                request.account, self.jobs[job].user, request.partitions[0] if request.partitions else ""
-            )
-            most = max((a.priority or 0 for a in self.site.associations), default=0)
-            if own is not None and own.priority and most:
-                values["association"] = s.weight_assoc * own.priority / most
-        names = request.partitions or ("",)
-        for k, name in enumerate(names):
-            values["partition"] = s.weight_partition * self._part.get(name, 0.0)
-            values["tres"] = self._tres(job, name)
-            total = sum(values.values()) - request.nice
-            self.priority[job, k] = min(MOST, max(1, int(total)))
-            if k == 0:
-                for part in PARTS:
-                    self.parts[part][job] = values[part]
+        request = job.request
+        if not s.weight_assoc:
+            return 0.0
+        own = self.site.effective(request.account, job.user, request.partitions[0] if request.partitions else "")
+        most = max((a.priority or 0 for a in self.site.associations), default=0)
+        if own is None or not own.priority or not most:
+            return 0.0
+        return s.weight_assoc * own.priority / most
+
+    def _compute(self, jobs: Sequence[int], now: int) -> None:
+        """Compute the priorities of some jobs."""
+        _weigh_all(np.array(jobs, np.int64), now, self._factors, self.priority)
 
     def _tres(self, job: int, partition: str) -> float:
         weights = self.settings.weight_tres

@@ -14,19 +14,38 @@ from numpy.typing import NDArray
 
 from ...heuristics.kernels.events.state import UNSTARTED
 from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
+from ...heuristics.kernels.profile import NEVER
+from ...models.array_types import Bools, Ints
 from ...models.site import SchedulerSettings, Site
 from ..features.dependencies import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.running import RunningAtBegin
 from ..features.running_limits import RunningLimits
-from .columns import LIMIT, MIN_CPUS, QUEUE_COLUMNS
-from .events import FULL, MORE, NEXT_BASIC, NUMBERS, OVER, Alone, replay_alone
+from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
+from .events import (
+    AGES,
+    COUNTS_USAGE,
+    FULL,
+    MORE,
+    NEXT_BASIC,
+    NUMBERS,
+    OVER,
+    PERIOD,
+    RANK,
+    RANKED,
+    SETTLED,
+    UPDATE_CALL,
+    UPDATED,
+    Alone,
+    replay_alone,
+)
 from .jobs import ENDED_WELL
 from .pass_times import PassTimes
 from .priority import MOST
 from .shared_tables import SharedTables, jobs_of
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
+MOST_CALLS = 10_000  # events at which only priorities changed, after which nothing starts any more
 RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end
 
 
@@ -88,41 +107,65 @@ class SlurmScheduler(Feature):
 
     def _alone_with(self, engine: Replay) -> Alone | None:
         """Return the tables of a replay in compiled code; None: features must be told of each event."""
-        if any(not isinstance(f, (SlurmScheduler, RunningLimits)) for f in engine.features):
+        known = all(isinstance(f, (SlurmScheduler, RunningLimits)) for f in engine.features)
+        watched = any(f.watches for f in engine.features if f is not self)
+        if not known or watched or engine.ledger.durations is None:
             return None
-        if any(f.watches for f in engine.features if f is not self) or engine.ledger.durations is None:
-            return None
-        if engine.options.charge or engine.workload.after or self.tables.calendars or self.state.priorities.ages:
+        if engine.options.charge or engine.workload.after or self.tables.calendars:
             return None
         never = self.state.never_eligible()
         if never is None:
             return None
+        self.tables.job[:, LIMIT] = engine.ledger.limits(np.arange(len(never)))
+        main, backfill = self.state.pass_parameters()
+        self.tables.keep_all_runs()
+        return self._tables_alone(never, main, backfill)
+
+    def _tables_alone(self, never: Bools, main: Ints, backfill: Ints) -> Alone:
+        """Return the tables; ``never``: which jobs are never eligible; the parameters of the two passes."""
         tables, state = self.tables, self.state
-        tables.job[:, LIMIT] = engine.ledger.limits(np.arange(len(never)))
-        parameters = state.pass_parameters()
-        tables.keep_all_runs()
-        basic = not state.priorities.multifactor
-        if not basic:
-            state.priorities.compute_all()
-        numbers = np.zeros(NUMBERS, np.int64)
-        numbers[NEXT_BASIC] = MOST
+        priorities = state.priorities
+        nice = np.zeros(0, np.int64)
+        if priorities.multifactor:
+            priorities.compute_all()
+        else:
+            nice = np.array([job.request.nice for job in state.jobs], np.int64)
+        rows = int((state.partitions >= 0).sum())
         times = np.unique(tables.reservations[:, :2])
+        cpus = tables.need[:, LIMIT_CPUS].astype(np.float64)
         return Alone(
-            queue=np.zeros((int((state.partitions >= 0).sum()), QUEUE_COLUMNS), np.int64),
+            queue=np.zeros((rows, QUEUE_COLUMNS), np.int64),
             parts=state.partitions,
-            priority=state.priorities.priority,
+            priority=priorities.priority,
             never=never,
-            nice=np.array([job.request.nice for job in state.jobs if basic], np.int64),
+            nice=nice,
             calls=times[times >= state.begin],
             periods=self._times.periods,
             due=self._times.due,
-            main=parameters[0],
-            backfill=parameters[1],
+            main=main,
+            backfill=backfill,
             owners=np.array([tables.users, tables.associations], np.int64),
             most_pieces=np.minimum(tables.job[:, MIN_CPUS], len(tables.free)),
-            numbers=numbers,
-            whole_depth=np.array([WHOLE_QUEUE], np.int64),
+            numbers=self._numbers(),
+            most=np.array([WHOLE_QUEUE, MOST_CALLS], np.int64),
+            factors=priorities.factors,
+            usage=priorities.shares.usage,
+            parents=priorities.shares.parents,
+            billing=cpus * np.array([priorities.usage_factor(k) for k in range(len(never))]),
+            kept=np.array([priorities.shares.per_second]),
+            other=np.zeros((rows, QUEUE_COLUMNS), np.int64),
         )
+
+    def _numbers(self) -> Ints:
+        """Return the numbers of a replay in compiled code at its begin."""
+        numbers = np.zeros(NUMBERS, np.int64)
+        numbers[NEXT_BASIC] = MOST
+        numbers[AGES] = self.state.priorities.ages
+        numbers[COUNTS_USAGE] = bool(self.settings.weight_fairshare)
+        numbers[UPDATED] = self.state.begin
+        numbers[PERIOD] = self.settings.calc_period
+        numbers[UPDATE_CALL] = NEVER
+        return numbers
 
     def replay(self, events: int) -> bool:
         """Replay at most so many events in compiled code; return False if nothing happens any more."""
@@ -131,9 +174,13 @@ class SlurmScheduler(Feature):
         while True:
             machine = self.tables.machine()
             why = replay_alone(engine.trace, engine.state, machine, self._alone, engine.options.period, events)
-            if why != FULL:
+            if why == RANK:
+                self.state.priorities.shares.rank()
+                self._alone.numbers[SETTLED] = RANKED
+            elif why == FULL:
+                self.tables.double_pieces()
+            else:
                 break
-            self.tables.double_pieces()
         if why == OVER:
             waiting = engine.state.waiting[: engine.state.clock[WAITING_JOBS]].tolist()
             self.state.resume(waiting, engine.running)

@@ -128,14 +128,28 @@ class Work(NamedTuple):
 def work_for(free: Ints, use: Ints, some: Ints) -> Work:
     """Return the arrays that the kernels write, for these tables."""
     nodes = len(free)
-    rows = (np.zeros(nodes, np.int64) for _ in range(5))
-    runs = np.zeros((nodes, RUN_OF_NODES_COLUMNS), np.int64)
     words = words_for(nodes)
+    node, cpus, gpus, chosen, on = np.zeros((5, nodes), np.int64)
+    may, mask, other = np.zeros((3, words), np.int64)
     return Work(
-        np.zeros(words, np.int64), *rows, runs, np.zeros((nodes, TAKEN_COLUMNS), np.int64), free.copy(), use.copy(), some.copy(),
-        free.copy(), np.zeros((AHEAD, words), np.int64), np.zeros(1, np.int64), *np.zeros((2, words), np.int64),
-        np.zeros(LEFT_COLUMNS, np.int64),
-    )  # fmt: skip
+        may=may,
+        node=node,
+        cpus=cpus,
+        gpus=gpus,
+        chosen=chosen,
+        on=on,
+        runs=np.zeros((nodes, RUN_OF_NODES_COLUMNS), np.int64),
+        taken=np.zeros((nodes, TAKEN_COLUMNS), np.int64),
+        free=free.copy(),
+        use=use.copy(),
+        some=some.copy(),
+        ahead_free=free.copy(),
+        after=np.zeros((AHEAD, words), np.int64),
+        ahead=np.zeros(1, np.int64),
+        mask=mask,
+        other=other,
+        left=np.zeros(LEFT_COLUMNS, np.int64),
+    )
 
 
 @by_address
@@ -180,9 +194,10 @@ class Machine(NamedTuple):
         Shape (PARAMETERS,).
     place
         The place of each job among jobs of equal priority, shape (jobs, PLACE_COLUMNS).
-    tried
-        After how many releases, and in which partition, a job had no room: ``RELEASES * partitions + partition``; -1: unknown.
-        It has none there before the next release. Shape (jobs,).
+    request_kind, tried
+        The number of the distinct request of each job, shape (jobs,). A row of ``tried`` says that TRIED_UNITS units of a kind
+        had no room in a partition after so many releases: nor have more units before the next release. The row of a kind and
+        a partition is the remainder of their number, so that some take the places of others; shape (TRIED_ROWS, TRIED_COLUMNS).
     request
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
         node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
@@ -221,6 +236,7 @@ class Machine(NamedTuple):
     need: Ints
     parameters: Ints
     place: Ints
+    request_kind: Ints
     tried: Ints
     request: Ints
     whole_fit: Ints

@@ -98,6 +98,7 @@ def _write_running(
         machine.runs[r, c.RUN_COUNT] = pieces[j]
         machine.runs[r, c.RUN_PARTITION] = part[j]
         machine.runs[r, c.RUN_START] = start[j]
+        machine.runs[r, c.RUN_TOUCHES] = c.EVERY_PARTITION
         for k in range(first[j], first[j] + pieces[j]):
             n = place[k]
             machine.pieces[at, c.PIECE_NODE] = n
@@ -207,7 +208,7 @@ class SharedTables:
         self.running: dict[int, None] = {}
         self.releases = 0  # how often nodes or amounts of nodes were released
         self.all_reasons = False  # whether passes are to say why each job waits
-        self._tried = np.full(size, -1, np.int64)
+        self._tried = np.full((c.TRIED_ROWS, c.TRIED_COLUMNS), -1, np.int64)
         self._in_queue = np.zeros(size, np.bool_)
         self.calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
         self.place_in_order = np.zeros(size, np.int64)  # of the starts
@@ -256,6 +257,7 @@ class SharedTables:
             if job.array and job.request.array_limit:
                 self.arrays[arrays[job.array], c.MOST_TASKS] = job.request.array_limit
         self.request: Ints = trace.request
+        self._kind = trace.kind
         most = np.minimum(trace.most, MANY)
         table = np.zeros((size, c.JOB_COLUMNS), np.int64)
         asked_least = np.array([job.request.min_nodes or 1 for job in jobs], np.int64)
@@ -429,7 +431,7 @@ class SharedTables:
             self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
-            self._tried, self.request,
+            self._kind, self._tried, self.request,
             self._whole_fit, self._whole_nodes, self.reason, self.planned, self._work,
         )  # fmt: skip
 

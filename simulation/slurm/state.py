@@ -336,7 +336,8 @@ class SlurmState:
         job = np.repeat(jobs, named.sum(axis=1))
         part = parts[named]
         priority = self.priorities.priority[jobs][:, : parts.shape[1]][named]
-        queue: Ints = np.stack([job, part, priority], axis=1)
+        number = np.nonzero(named)[1]
+        queue: Ints = np.stack([job, part, priority, number], axis=1)
         sort_queue(queue, self.tables.machine())
         return queue
 
@@ -442,7 +443,7 @@ class SlurmState:
         self._leaving = {k: end for k, end in self._leaving.items() if k in self.tables.row_of and end >= now}
         self._preempted_for = {k: end for k, end in self._preempted_for.items() if end >= now}
         victims: list[Victim] = []
-        for job, part, _ in self.queue():
+        for job, part, *_ in self.queue():
             if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or int(job) in self._preempted_for:
                 continue
             chosen = self.preemption.victims(int(job), int(part), now)

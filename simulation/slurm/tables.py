@@ -115,8 +115,9 @@ class Tables:
         self.parameters = np.zeros(c.PARAMETERS, np.int64)
         self.order = np.zeros(64, np.int64)
         self.places = places_of(self.jobs)
-        self._tried = np.full(size, -1, np.int64)
+        self._tried = np.full((1, c.TRIED_COLUMNS), -1, np.int64)
         self._whole_fit = np.full(size, -1, np.int64)
+        self._kind = np.zeros(size, np.int64)
         self.row_of: dict[int, int] = {}
         self.masks = packed(self._masks or [np.zeros(len(self.nodes), np.uint8)])
         self._member = packed(self.member)
@@ -324,7 +325,7 @@ class Tables:
             packed(self.up),
             self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
-            self._tried, NO_UNITS, self._whole_fit, NO_UNITS, self.reason, self.planned,
+            self._kind, self._tried, NO_UNITS, self._whole_fit, NO_UNITS, self.reason, self.planned,
             self._work,
         )  # fmt: skip
 
@@ -392,7 +393,8 @@ class Tables:
             self._spread(job, nodes)
         taken = self._work.taken[: len(nodes)]
         run = self.runs[self.counts[0]]
-        run[:] = (job, start + self.job[job, c.LIMIT], self.counts[1], len(nodes), part, start)
+        limit = int(self.job[job, c.LIMIT])
+        run[:] = (job, start + limit, self.counts[1], len(nodes), part, start, c.EVERY_PARTITION)
         for row in taken:
             n = int(row[TAKEN_NODE])
             _place(self.job[job], n, row, machine, int(self.counts[1]))
