@@ -1,4 +1,4 @@
-"""The contract between the modelling language and a solver: the limits of a run, and the protocols that a backend implements."""
+"""The contract between the modelling language and a solver: limits, the protocols of a backend, their checks, the registry."""
 
 from __future__ import annotations
 

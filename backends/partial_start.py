@@ -18,6 +18,9 @@ from ..models.unknown_names import hint
 from .base import Limits, WarmStart
 from .driver import run
 
+# --- Values for some of the variables of a model, as constraints that fix them: what a partial warm start gives.
+
+
 Variable = Interval | Integer
 EXPECTED = "a start, a pair (start, end), an IntervalValue, True (present at any time), or None (absent)"
 
@@ -163,6 +166,8 @@ def _of_interval(v: Interval, value: Any) -> list[NamedConstraint]:
 def _equal(e: Any, value: int, name: str) -> NamedConstraint:
     return NamedConstraint(name, Comparison(e.linear(), value, value))
 
+
+# --- Warm starts that give the values of some variables alone: the backend finds the others.
 
 SHARE = 0.2  # of the time limit, in which the other values must be found
 SECONDS = 10.0  # wall time for it at most

@@ -1,4 +1,4 @@
-"""What the jobs of a log asked of their site and what its scheduler recorded of them: columns, one row per job.
+"""What the jobs of a log asked of their site and what its scheduler recorded of them: as columns, and as cells of tables.
 
 Most jobs of a log ask for the same as others: a column holds an index into the distinct requests.
 """
@@ -245,7 +245,10 @@ def _one_later(time: int, seconds: int) -> int:
     return UNKNOWN if time == UNKNOWN or time + seconds < 0 else time + seconds
 
 
-# --- The cells of tables: columns ``asked.*`` and ``recorded.*``.
+# --- What a job asked of its site and what was recorded of it, as cells of a table: columns ``asked.*`` and ``recorded.*``.
+#
+# The notations are Slurm's where it has one: ``afterok:12:13`` for dependencies, ``gpu:a100:2/node`` for two GPUs on each node.
+# Instance folders, tables of jobs and pandas have the same columns; a table has only those in which a job has a value.
 
 
 ASKED, RECORDED = "asked.", "recorded."

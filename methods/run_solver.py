@@ -1,4 +1,4 @@
-"""Run a solver as a method: start, formulation, backend, and the schedules of its answers."""
+"""Run a heuristic or a solver as a method: start, formulation, backend, and the schedules of its answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from ..models.returned import WrongAnswer, is_false
 from .solvers import SolverMethod
 from .text import start_method
 
-# --- The parts that all methods share: the verified schedule, the report of incumbents, an early end.
+# --- Run a heuristic as a method or as a start, and what all methods share: the verified schedule, incumbents, an early end.
+
 
 OnIncumbent = Callable[[Incumbent], object]
 
@@ -227,6 +228,9 @@ def _limits_of_start(given: Start, method: Heuristic, limits: Limits) -> Limits:
     return limits.lasting(min(times, default=None))
 
 
+# --- Conversion of the answers of a model to schedules of the problem.
+
+
 class Reader:
     """A callback that converts each incumbent of a model to a schedule and keeps the best schedule.
 
@@ -314,6 +318,8 @@ class Reader:
             self.objective = value
         return value
 
+
+# --- Run a solver: start, formulation, backend, and the schedules of its answers.
 
 WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"
 REPAIR_SHARE = 0.1  # of the time limit: for making a schedule from the answers of a relaxation

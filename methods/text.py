@@ -1,4 +1,4 @@
-"""The text of a method, parsed to the object, and the class of a method by the name of its backend or heuristic."""
+"""The text of a method, parsed to the object, and the method that the arguments of ``solve`` give."""
 
 from __future__ import annotations
 
@@ -340,7 +340,7 @@ def _options(cls: type[Method], words: list[str], where: str) -> dict[str, Any]:
     return values | ({fields_of(cls, "parameters")[0]: parameters} if parameters else {})
 
 
-# --- The arguments of a call.
+# --- The arguments of ``solve``: the method that they give, and a TypeError for each that the method does not obey.
 
 
 ARGUMENTS = (  # of ``solve``

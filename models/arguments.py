@@ -1,4 +1,4 @@
-"""Arguments of public functions and classes: checked by their annotations before they are used.
+"""Arguments of public functions and classes, checked before they are used: by their annotations, as whole numbers, as names.
 
 ``checked`` makes a call raise ``WrongArgument`` for an argument of a wrong type, ``WrongValue`` for a value outside of
 its limits, and ``WrongArgument`` with similar names for a keyword that the function does not have. ``named`` does only
@@ -479,6 +479,13 @@ def _many(hint: Any) -> str:
     if all(isinstance(each, type) and each not in WORDS for each in parts):
         return " or ".join(f"{each.__name__} objects" for each in parts)
     return _bare(hint)
+
+
+# --- Checks that times, units, capacities and demands are whole numbers and names are texts, made with a problem or a schedule.
+#
+# Python's ``int`` and NumPy's integers are accepted; the latter become ``int``. All other values are refused: 10.9, NaN,
+# infinity, None, True, texts. 10.0 is refused as well, as in instance files: a float may have been rounded before. Only
+# the modelling language accepts 4.0 for 4 (``language.quantities.whole``).
 
 
 R = TypeVar("R")

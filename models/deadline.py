@@ -1,4 +1,4 @@
-"""The time that a call may take: its limit, its begin, and the clock that both are read from."""
+"""The time that a call may take: its limit and begin, and the check of it in long computations."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Deadline:
         return self if self.limit is None else Deadline(self.limit - seconds, self.began)
 
 
-# --- The deadline of the call that runs in this thread; long computations check it between their steps.
+# --- The time limit of a call that builds or lowers a model; long computations check it between their steps.
 
 
 class _Call(threading.local):

@@ -1,4 +1,4 @@
-"""Problem kinds: each is registered once; ours and those of third parties are found by the same code.
+"""Problem kinds: each is registered once, ours and those of third parties by the same code; the problem that a user means.
 
 A package adds a kind by an entry point of the group ``schedlab.problems`` that names a ``ProblemKind``:
 
@@ -260,6 +260,9 @@ def resolve(place: str) -> Any:
     """
     module, _, attribute = place.partition(":")
     return getattr(import_module(module, __package__), attribute)
+
+
+# --- What a user gives in place of a problem: an instance, the name of one, or the path of its folder.
 
 
 LOADER = "schedlab.instances.registry:load"  # of a higher layer: imported when a name is given

@@ -1,4 +1,4 @@
-"""Checks of what users' code returns: keys, indices, durations. They are made once, where the values enter.
+"""What users' code gets and returns: checks of keys, indices, durations, made once, where the values enter.
 
 Compiled code reads arrays without looking at their lengths: a key of three jobs for a workload of 99 would be read beyond
 its end. So nothing that a user's function returns goes further without one of these checks.

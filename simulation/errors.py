@@ -1,4 +1,4 @@
-"""The error of a replay that cannot continue."""
+"""The error of a replay that cannot continue, and the settings of a replay that exclude each other."""
 
 from __future__ import annotations
 
@@ -47,6 +47,8 @@ class SimulationError(SchedlabError, RuntimeError):
 
 
 # --- The settings of a replay that exclude each other: one table, which those who refuse read, and the documentation prints.
+#
+# All other pairs combine.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The result of a replay: start, end and nodes of each job, and statistics of the decisions."""
+"""The result of a replay: start, end and nodes of each job, statistics of the decisions, and its picture."""
 
 from __future__ import annotations
 
@@ -296,6 +296,9 @@ def _pandas(what: str) -> Any:
     except ImportError as e:
         raise MissingPackage(f"{what} needs pandas: pip install 'schedlab[pandas]'") from e
     return pandas
+
+
+# --- The Gantt chart of a replay: rows are nodes, colours are queues.
 
 
 EARLY, UNAVAILABLE = "ended early", "node down or off"

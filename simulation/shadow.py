@@ -1,10 +1,10 @@
-"""One decision of any dispatcher for the state of a real machine: a replay that begins with it and ends at its first decision."""
+"""One decision of any dispatcher for the state of a real machine, and its comparison with what the machine did."""
 
 from __future__ import annotations
 
-from time import perf_counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -210,6 +210,9 @@ def _planned(engine: Engine) -> Iterator[PlannedStart]:
         if state.reserved[j] > engine.now:
             job, nodes, further = _start(engine, j)
             yield PlannedStart(job, nodes, int(state.reserved[j]), further)
+
+
+# --- The starts of a machine after a state, compared with the answer of a dispatcher to that state.
 
 
 SCHEMA, VERSION = "schedlab-decision-comparison", 1

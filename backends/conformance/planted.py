@@ -715,6 +715,9 @@ class BoundOfInfinity(FalseBound):
         return sign * 2**53
 
 
+# --- Planted faults in calendars and structures (see ``planted``).
+
+
 class IntensityZeroBefore(Copy):
     """An intensity is 0 before its first step."""
 

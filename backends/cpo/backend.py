@@ -302,6 +302,9 @@ def _value(answer: Any, native: Any) -> Any:
     return solution
 
 
+# --- One run of the CP Optimizer engine: its parameters, its callbacks, how it is stopped, its outcome.
+
+
 RELATIVE = 1e-12  # relative gap at which an optimum is proven: of an objective without its offset; the default is 1e-4
 ABSOLUTE = 1e-12  # absolute gap, for objectives near 0
 SMALLEST_STEP = 1e-9  # tolerances below it, relative to the objective, are less than the precision of an answer

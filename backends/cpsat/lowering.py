@@ -953,7 +953,7 @@ class Choices:
             self.native.inside(WholeForm({**terms, size: -1}, 0), [(0, 0)], ())
 
 
-# --- Domains with holes, and capacities and time lags that are expressions.
+# --- The lowering of domains with holes, and of capacities and time lags that are expressions, to CP-SAT.
 
 
 ANY = 2**61  # no value of a form is beyond it

@@ -557,6 +557,26 @@ class Origin(Decomposition):
         return self.integers[x] if isinstance(x, Integer) else self.intervals[x]
 
 
+# --- Smaller numbers for the presence of optional intervals whose times are late, as Unix times are.
+#
+# The end of an optional interval is ``e + O p``, where e is counted from the origin O and p is the presence: an absent
+# interval ends at 0, not at O. In a comparison, the great number O only says which intervals are present together; a number
+# just beyond the span of e says the same. Solvers that compute with tolerances refuse the great one.
+#
+# Let ``f = O (P - h) + g``, where P is a sum of 0/1 values with whole coefficients, h a whole number, and g in [L, U]. If
+# ``f < A`` whenever ``P < h`` and ``f > B`` whenever ``P > h``, then ``A <= f <= B`` is the same as
+# ``A <= K (P - h) + g <= B`` for each K with::
+#
+#     K > B - L,    K > U - A
+#
+# Where A is absent, ``P < h`` must imply ``f <= B``, and ``K >= U - B``; where B is absent, ``P > h`` implies ``f >= A``, and
+# ``K >= A - L``.
+#
+# The greatest of several ends (or starts) ``e[k] + O p[k]`` with O > 0 is ``max(e) + O max(p)``, because e[k] >= 0, and
+# e[k] = 0 where p[k] = 0; likewise the least one. A piecewise-linear function F of ``c (e + O p) + d`` is
+# ``F(c e + c O + d) + (F(d) - F(c O + d)) (1 - p)``.
+
+
 PART = 1e-3  # least share of the origin that a coefficient of a presence has
 
 

@@ -1,4 +1,4 @@
-"""The decomposition of levels: comparisons of the level at the times at which it may leave its bounds."""
+"""Decompositions of functions of time: levels, compared at the times at which they may leave their bounds; states."""
 
 from __future__ import annotations
 
@@ -150,6 +150,9 @@ def _made(v: Interval, own: Linear, time: Linear, latest: int) -> Linear:
 # Pairs are enough: if i and j are in one segment, and j and k are, but i and k are not for their alignments, then i and k are
 # apart, and j, which overlaps both or lies between them, contradicts the alignment of one of them. Two intervals that are
 # not neighbours in time keep their transition time by the triangle inequality.
+
+
+# --- The decomposition of state functions: each pair of intervals is in one segment, or one is after the other.
 
 
 class States(Decomposition):

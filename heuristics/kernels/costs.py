@@ -290,7 +290,13 @@ def limits(jobs: Jobs, costs: Costs, order: Ints, starts: Ints, bound: Ints, i: 
     return spent
 
 
-# --- Earnings.
+# --- Profit of a schedule: earnings of the jobs minus energy costs, per segment; ``Profit.objective`` is the definition.
+#
+# profit = sum_j run(j) * gain[j]
+#          - sum_s price[s] * (sum_j watts[j] * run(j, s) + cooling_s(mean power in s) * length(s)),
+#
+# where run(j, s) is the time in seconds that job j runs in segment s, and cooling_s is a piecewise linear curve. The jobs
+# that run at the begin of the problem are constant parts of the sums.
 
 
 @by_address

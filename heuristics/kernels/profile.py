@@ -18,6 +18,8 @@ from ...models.array_types import Bools, Floats, Ints
 from ...models.compiled import compiled, internal, internal_borrowing
 from .by_address import by_address
 
+# --- Moves of items within an array, as one instruction instead of a loop.
+
 
 def _for_compiled_code(generator: Callable[..., Any]) -> Any:
     """Return the function of compiled code whose instructions the generator writes; its first argument is numba's."""
@@ -55,6 +57,8 @@ def move_items(_context: Any, array: Any, to: Any, source: Any, items: Any) -> A
 
     return types.void(array, types.intp, types.intp, types.intp), generate
 
+
+# --- Profiles.
 
 NEVER = 2**62  # a time (seconds) after all others
 WHOLE = (

@@ -1,4 +1,4 @@
-"""The objectives of dispatching problems: each is declared once, as a cost of the starts of the jobs."""
+"""The objectives of dispatching problems, each declared once as a cost of the starts of the jobs; and limits on them."""
 
 from __future__ import annotations
 
@@ -521,7 +521,7 @@ OBJECTIVES = tuple(each.name for each in OWN)
 """The names of the objectives that schedlab brings; ``objective_names`` has the others too."""
 
 
-# --- Limits on the values of objectives.
+# --- Limits on objectives: a schedule must keep them, whichever objective is optimized [Bridi2018, 3.3].
 
 
 EXACT = 1e-6  # two whole numbers that differ by less are equal

@@ -207,7 +207,7 @@ def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
     return (min(lo, 0), max(hi, 0)) if interval.optional else (lo, hi)
 
 
-# --- Offsets of objectives and of times.
+# --- Constant offsets of expressions, such as times since 1970, and the tolerance of comparisons of real numbers without them.
 
 
 REAL_TOLERANCE = 1e-6

@@ -1,7 +1,4 @@
-"""The atoms of linear expressions: integer variables, attributes of intervals, and functions; and interval variables.
-
-Linear expressions and comparisons are defined in ``linear_expressions`` and can be imported from here as well.
-"""
+"""Expressions of the language: linear expressions and comparisons; integer and interval variables; functions."""
 
 from __future__ import annotations
 
@@ -16,6 +13,9 @@ from ...errors import WrongArgument
 from ..counts import how_many
 from ..excerpt import one_line
 from .quantities import ModelError, Number, Window, number
+
+# --- The operators that expressions, comparisons and intervals do not have: errors that say what to write instead.
+
 
 NOT_LINEAR = "it is not linear"
 UNSOLVED = "its value is known after the solve: r.assignment[x], or m.value(x, r.assignment)"
@@ -94,6 +94,12 @@ def _text(one: object, operator: str, other: object, name: str) -> str:
     if operator == "round":
         return f"{name.strip('_')}({one})"
     return f"{operator}{one}" if operator == "~" else f"{operator}({one})"
+
+
+# --- Linear expressions: atoms with coefficients, plus a constant; and comparisons of linear expressions.
+#
+# An *atom* is one operand of a linear expression: an integer variable, an attribute of an interval (its start, end, size
+# or presence), or a function of other expressions (``max``, ``holds``, ...). Every other expression is a ``Linear``.
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {}
@@ -425,6 +431,8 @@ def _strict(left: Expression, right: Expression | Number, lo: Number, hi: Number
         raise ModelError(f"{result.expr}: < and > need whole numbers on both sides; write <= or >=")
     return result
 
+
+# --- The atoms of linear expressions: integer variables, attributes of intervals, and functions; and interval variables.
 
 AttributeName = Literal["start", "end", "size", "presence"]
 

@@ -1,4 +1,4 @@
-"""Sequences: intervals one after another, with types; their order in constraints and in objectives."""
+"""Sequences: intervals one after another, with types; their order in constraints, in objectives and in assignments."""
 
 from __future__ import annotations
 
@@ -457,6 +457,9 @@ def _member(intervals: Sequence[Interval], one: Any, where: str) -> None:
         raise ModelError(f"{where}: expected an interval, not {told(one)}")
     if not any(v is one for v in intervals):
         raise ModelError(f"{where}: {one} is none of the intervals of the sequence")
+
+
+# --- The order of the intervals of a sequence in an assignment, and what violates a constraint on it.
 
 
 Found = tuple[float, str] | None

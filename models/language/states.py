@@ -153,6 +153,14 @@ def _checked(use: object) -> StateUse:
     return _use("state_function()", interval, known, start, end)
 
 
+# --- The segments of a state function in an assignment: whether there are any, and the values in them.
+#
+# Intervals that overlap are in one segment. So the present intervals are *blocks*, in the order of time: sets of intervals that
+# overlap directly or over others. A block starts with its first and ends with its last interval. Two blocks that follow each other
+# are in one segment if they have the same value, the first has no end-aligned interval, and the second no start-aligned one; or they
+# are in two segments, with the transition time between them.
+
+
 class Block(NamedTuple):
     """Intervals that overlap: their positions in the uses, the time from the first start to the last end."""
 

@@ -19,7 +19,7 @@ again here, too. Amounts are in seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -309,12 +309,3 @@ ROUNDING = 1e-6  # of sums of floating-point numbers
 def can_hold(limit: RunningLimit) -> bool:
     """Return whether a limit can keep a job waiting: all its jobs together hold more than it allows."""
     return limit.minutes is not None or int(limit.amounts.sum()) > limit.most
-
-
-def unstartable(limits: Iterable[RunningLimit], why: str = "asks for more than the limit") -> Mapping[int, str]:
-    """Return the rows of the jobs that a limit never lets start, each with the reason."""
-    reasons: dict[int, str] = {}
-    for limit in limits:
-        for row in limit.never().tolist():
-            reasons.setdefault(row, f"{why} {limit.name}, which is {limit.most:,}")
-    return reasons

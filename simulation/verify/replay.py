@@ -390,7 +390,9 @@ def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
     yield from _more(len(excess.node), listed)
 
 
-# --- Where jobs ran, and what they held together: nodes that they may use, whole nodes, licences, limits.
+# --- Verification of where jobs ran, and of what they held together: nodes that they may use, whole nodes, licences, limits.
+#
+# It reads the runs alone, and shares no code with the simulator.
 
 
 MOST_PARTS = 2**40  # of a node: a job with whole nodes takes all of them, any other job one

@@ -80,6 +80,12 @@ class DaskLink:
         self._cluster.close()
 
 
+# --- Worker processes of ``dask.distributed`` on this machine that no other machine, and no other user, can reach.
+#
+# Whoever can connect to a scheduler or a worker of Dask can run code there. So they listen on the loopback interface alone, and take
+# only connections with a certificate that is made for this cluster and kept in memory, if the package ``cryptography`` is there.
+
+
 LOOPBACK = "127.0.0.1"
 OPEN = (
     "other users of this machine can send commands to the Dask workers, as the package cryptography is missing: "

@@ -290,36 +290,6 @@ def new_pieces(room: int) -> Pieces:
     return Pieces(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64))
 
 
-@compiled
-def fitting_index(
-    profile: Profile, capacity: Ints, limits: Limits, n: int, request: Ints, duration: int, windows: Ints
-) -> Pieces:
-    """Return the fitting index of a job unit on node n for all starts in the windows.
-
-    Parameters
-    ----------
-    profile
-        The free amounts of the nodes.
-    capacity
-        Amounts of each node, shape (nodes, resources).
-    limits
-        The desired use.
-    n
-        Index of the node.
-    request
-        Amounts of one unit, shape (resources,).
-    duration
-        Seconds, at least 1.
-    windows
-        First and last start of each window, shape (windows, 2), ascending; not before the begin of the profile.
-    """
-    room = room_for(profile, limits, windows, duration)
-    steps = new_pieces(room)
-    out = new_pieces(room)
-    count = index_of(profile, capacity, limits, n, request, duration, windows, steps, np.empty(room, np.int64), out)
-    return Pieces(out.low[:count].copy(), out.high[:count].copy(), out.fit[:count].copy())
-
-
 # --- Generators of start times: which starts a node offers [Bridi2018, 5.3.3 to 5.3.5 and 7.5] [Bridi2016].
 #
 # ``first`` offers the earliest starts with an index of at least 1. ``uniform`` draws starts with probabilities proportional
