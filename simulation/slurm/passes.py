@@ -184,11 +184,30 @@ def _count(j: int, machine: Machine, number: int, size: int, amounts: Ints) -> N
 
 
 @internal_borrowing
+def _ends_after(machine: Machine, one: int, other: int) -> bool:
+    """Return whether a run comes after another one in the order of the ends.
+
+    Of equal ends, that of the job that was submitted first comes first, as in Slurm's list of jobs; a task of a job array
+    gets its place there when it starts.
+    """
+    if machine.runs[one, RUN_END] != machine.runs[other, RUN_END]:
+        return bool(machine.runs[one, RUN_END] > machine.runs[other, RUN_END])
+    a = machine.runs[one, RUN_JOB]
+    b = machine.runs[other, RUN_JOB]
+    if machine.jobs[a, ARRAY] >= 0 or machine.jobs[b, ARRAY] >= 0:
+        return False
+    for k in range(machine.place.shape[1]):
+        if machine.place[a, k] != machine.place[b, k]:
+            return bool(machine.place[a, k] > machine.place[b, k])
+    return bool(a > b)
+
+
+@internal_borrowing
 def _insert_run(machine: Machine, r: int) -> None:
     """Put the run r, which is the last one to start, into the order of the ends."""
     order = machine.order
     i = machine.counts[0]
-    while i > 0 and machine.runs[order[i - 1], RUN_END] > machine.runs[r, RUN_END]:
+    while i > 0 and _ends_after(machine, order[i - 1], r):
         order[i] = order[i - 1]
         i -= 1
     order[i] = r
