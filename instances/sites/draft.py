@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
 from ...models.counts import how_many
-from ...models.excerpt import shortened, visible
+from ...models.excerpt import excerpt, shortened, visible
 from ...models.node_states import NodeEvent
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -26,6 +26,7 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
+from ...models.unknown_names import hint
 from ..states.node_sets import hosts_of
 
 SHOWN = 10  # faults in a message
@@ -75,6 +76,15 @@ class SiteError(SchedlabError, ValueError):
         super().__init__("\n".join([f"{head}:", *(f"  {line}" for line in lines)]))
 
 
+class NamedAccount(NamedTuple):
+    """An account that a line names as one that exists: as a parent, or as that of a user; ``field``: where it names it."""
+
+    where: Where
+    field: str
+    of: str
+    account: str
+
+
 @dataclass
 class Draft:
     """What is known of a site so far.
@@ -97,6 +107,7 @@ class Draft:
     events: list[NodeEvent] = field(default_factory=list)
     not_modelled: dict[str, None] = field(default_factory=dict)
     unknown: dict[str, Where] = field(default_factory=dict)
+    named_accounts: list[NamedAccount] = field(default_factory=list)
     faults: list[SiteFault] = field(default_factory=list)
     qos_are_known: bool = False
     named_in: str = ""
@@ -172,6 +183,10 @@ class Draft:
         """Return the fields of an association, which is made if there is none."""
         return self.associations.setdefault((account, user, partition), {})
 
+    def names_account(self, where: Where, field: str, account: str, of: str = "") -> None:
+        """Note an account that must exist once all files are read; ``of``: the account or the user that it is for."""
+        self.named_accounts.append(NamedAccount(where, field, f" of {of}" if of else "", account))
+
     # --- The site.
 
     def site(self, where: Where) -> Site:
@@ -221,9 +236,17 @@ class Draft:
                 self.fault(where, "association", str(e))
         return made
 
+    def _check_named_accounts(self) -> None:
+        """Note as a fault each account that a line names and that no file has."""
+        known = [ROOT, *(account for account, user, partition in self.associations if not user and not partition)]
+        for where, name, of, account in self.named_accounts:
+            if account not in known:
+                self.fault(where, name, f"{name}{of}: there is no account {excerpt(account)}; {hint(account, known)}")
+
     def _complete_accounts(self) -> None:
         """Put accounts without a parent below the root, and add the QOS that are named, if no file defines any."""
         accounts = dict.fromkeys(account for account, *_ in self.associations)
+        self._check_named_accounts()
         if accounts and ROOT not in accounts and self.kind == "slurm":
             self.associations = {(ROOT, "", ""): {}} | self.associations
         for account in accounts:  # a user that is listed without its account

@@ -153,6 +153,7 @@ def read_dump(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         pairs = list(_fields(match[3]))
         if what == "Parent":
             parent = name
+            draft.names_account(where, "Parent", parent)
             continue
         values = _read(draft, where, pairs, ASSOCIATION_KEYS, ASSOCIATION_IGNORED, "associations")
         given = {key.lower(): text for key, text in pairs}
@@ -214,6 +215,8 @@ def read_associations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             values.pop("parent", None)
         if not given.get("qos"):
             values.pop("qos", None)
+        if not user and values.get("parent"):
+            draft.names_account(where, "ParentName", values["parent"], f"account {account}")
         known = draft.association(account, user, given.get("partition", ""))
         if not user and account != ROOT and "parent" not in {**known, **values}:
             draft.omit("the tree of the accounts (sacctmgr show assoc without ParentName: all are below root)")
@@ -356,6 +359,8 @@ def _command(draft: Draft, where: Where, verb: str, entity: str, parts: Sequence
         for place in _matching(draft, entity, chosen):
             inherited = draft.associations.get((place[0], "", ""), {}).get("qos")
             _apply(draft, where, draft.associations[place], pairs, inherited)
+        for text in (text.lower() for key, _, text in pairs if key.lower() == "parent"):
+            draft.names_account(where, "parent", text)
 
 
 SELECTS = (
@@ -407,6 +412,7 @@ def _add(draft: Draft, where: Where, entity: str, chosen: dict[str, tuple[str, .
         for name in chosen.get("name", chosen.get("account", ())):
             values = draft.association(name)
             values["parent"] = given.get("parent", values.get("parent", ROOT))
+            draft.names_account(where, "parent", values["parent"], f"account {name}")
             _apply(draft, where, values, pairs, None)
         return
     accounts = chosen.get("account") or tuple(filter(None, (given.get("defaultaccount") or given.get("defacct"),)))
@@ -414,6 +420,7 @@ def _add(draft: Draft, where: Where, entity: str, chosen: dict[str, tuple[str, .
         draft.fault(where, "Account", "Account is missing; expected add user NAME Account=ACCOUNT")
     for user in chosen.get("name", chosen.get("user", ())):
         for account in accounts:
+            draft.names_account(where, "Account", account, f"user {user}")
             for partition in chosen.get("partition", ("",)):
                 _apply(draft, where, draft.association(account, user, partition), pairs, None)
 

@@ -249,6 +249,7 @@ class _Reading:
         if not isinstance(name, str):
             self.fault(("name",), f"it is {excerpt(name)}; expected a text")
         lists = {each: self._list(each) for each in LISTS}
+        self._check_parents()
         scheduler = self._record(SETTINGS[kind], ("scheduler",), self.values.get("scheduler", {}))
         others = self.values.get("not_modelled", [])
         if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
@@ -273,6 +274,17 @@ class _Reading:
                 record = self._record(LISTS[name], (name, k), entry)
                 made += [] if record is None else [record]
         return made
+
+    def _check_parents(self) -> None:
+        """Note the accounts whose parent does not exist as faults."""
+        entries = self.values.get("associations", [])
+        listed = [each if isinstance(each, dict) else {} for each in (entries if isinstance(entries, list) else [])]
+        accounts = [each.get("account") for each in listed if not each.get("user")]
+        for k, each in enumerate(listed):
+            parent = each.get("parent")
+            if isinstance(parent, str) and parent and parent not in accounts:
+                there_is_none = f"there is no account {excerpt(parent)}; {hint(parent, accounts)}"
+                self.fault(("associations", k, "parent"), there_is_none)
 
     def _nodes(self, place: Key, entry: Any) -> list[SiteNode]:
         """Return the nodes of an entry: ``name`` with ranges, or ``names``, a list."""

@@ -99,6 +99,52 @@ def test_a_table_of_associations_with_and_without_parents(file: Writer) -> None:
     assert not any("the tree of the accounts" in what for what in site.not_modelled)
 
 
+HEAD_OF_TABLE = "Cluster|Account|User|Share|QOS|ParentName"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "dump.cfg",
+            "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'physics'\nParent - 'phsyics'\nUser - 'ana':Fairshare=1\n",
+            "dump.cfg, line 4: Parent: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "assoc.txt",
+            f"{HEAD_OF_TABLE}\nlab|root||1||\nlab|physics||6||root\nlab|astro||3||phsyics\n",
+            "assoc.txt, line 4: ParentName of account astro: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nadd account astro parent=phsyics\n",
+            "sacctmgr.script, line 2: parent of account astro: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nadd user ana Account=phsyics\n",
+            "sacctmgr.script, line 2: Account of user ana: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nmodify account physics set parent=rot\n",
+            "sacctmgr.script, line 2: parent: there is no account 'rot'; did you mean root?",
+        ),
+    ],
+)
+def test_an_account_above_that_does_not_exist_is_a_fault(file: Writer, name: str, text: str, told: str) -> None:
+    with pytest.raises(SiteError) as error:
+        site_of(file, name, text)
+    assert str(error.value).endswith(told)
+    assert len(error.value.faults) == 1 and error.value.faults[0].field.lower() in told.lower()
+
+
+def test_accounts_may_come_before_those_above_them(file: Writer) -> None:
+    rows = ["lab|astro||3||physics", "lab|physics||6||root", "lab|root||1||"]
+    site = site_of(file, "assoc.txt", "\n".join([HEAD_OF_TABLE, *rows]))
+    assert {a.account: a.parent for a in site.associations} == {"astro": "physics", "physics": "root", "root": ""}
+
+
 def test_commands_of_a_script(file: Writer) -> None:
     site = site_of(
         file,

@@ -124,6 +124,10 @@ HEAD = 'schema = "schedlab-site"\nversion = 1\n'
         ("[[nodes]]\nname = 'n1'\ncores = 'many'", "line 5: nodes.cores: it is 'many'; expected a whole number"),
         ("[[nodes]]\nname = 'n1'\ncores = -1", "line 3: nodes: node 'n1': cores is -1"),
         (
+            "[[associations]]\naccount = 'physics'\n[[associations]]\naccount = 'astro'\nparent = 'phsyics'",
+            "line 7: associations.parent: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
             "[[nodes]]\nname = 'n1'\ncores = 1\nfeature = []",
             "line 6: nodes.feature: it is not known; did you mean features?",
         ),
