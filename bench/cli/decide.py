@@ -106,7 +106,8 @@ def decide(
         else:
             _answer(state, answer_to, out)
     except WrongValue as e:
-        raise WrongUse(f"{dispatcher}: {e}") from e
+        why = str(e)
+        raise WrongUse(why if why.startswith(f"{dispatcher}: ") else f"{dispatcher}: {why}") from e
     except SimulationError as e:
         say(f"error: {e}", error=True)
         raise typer.Exit(FAILED) from e
