@@ -109,6 +109,37 @@ def test_a_log_that_names_nodes_is_replayed_on_them(bench, in_process, centre, t
     assert files[0] == files[1]
 
 
+def test_times_of_a_site_outside_of_the_log_are_told(bench, in_process, centre, tmp_path):
+    """The reservation was imported as if its times were those of Greenwich; the machine is in Tokyo."""
+    (tmp_path / "res.txt").write_text(
+        f"ReservationName=maint StartTime={stamp(-60)} EndTime={stamp(1800)} Duration=00:31:00\n   Nodes=n1 Flags=MAINT\n"
+    )
+    site = tmp_path / "site.toml"
+    assert bench("import", "site", centre / "slurm.conf", tmp_path / "res.txt", "--out", site)[0] == 0
+    words = ["--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "runs"]
+    for zone, told in (("UTC", False), ("Asia/Tokyo", True)):
+        code, _, err = bench("simulate", centre / "jobs.txt", "--site", site, "--zone", zone, *words)
+        assert code == 0 and ("outside of the time of the log" in " ".join(err.split())) is told, err
+        code, out, err = bench("calibrate", centre / "jobs.txt", "--site", site, "--zone", zone, "--replays", 1)
+        assert code == 0 and ("outside of the time of the log" in " ".join((out + err).split())) is told, out + err
+
+
+def test_a_site_keeps_jobs_on_as_many_nodes_as_they_asked_for(bench, in_process, centre, tmp_path):
+    """Without a site, the shares of a job may come to lie on one node, which is told."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    for old, new in (("|4|4|1|n", "|4|4|2|n"), ("node=1", "node=2"), ("|n1|", "|n[1-2]|"), ("|n2|", "|n[1-2]|")):
+        lines[4] = lines[4].replace(old, new)
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(lines) + "\n")
+    words = ["simulate", log, "--dispatchers", "fcfs", "--jobs", 1]
+    code, _, err = bench(*words, "--nodes", 2, "--cores", 4, "--out", tmp_path / "without")
+    assert code == 0 and "a replay without a site may put their shares on fewer nodes: 1 job" in " ".join(err.split())
+    code, _, err = bench(*words, "--site", centre / "slurm.conf", "--out", tmp_path / "with")
+    assert code == 0 and "fewer nodes" not in err
+    code, out, err = bench("calibrate", log, "--site", centre / "slurm.conf", "--replays", 1)
+    assert code == 0 and "fewer nodes" not in out + err
+
+
 def test_features_are_not_known_from_a_log(bench, in_process, centre, tmp_path):
     lines = (centre / "jobs.txt").read_text().splitlines()
     table = [lines[0] + "|Constraints", *(f"{line}|{'ib' if k % 3 else ''}" for k, line in enumerate(lines[1:]))]
