@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, tzinfo
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
@@ -28,6 +29,7 @@ from ...models.site import (
 )
 from ...models.unknown_names import hint
 from ..states.node_sets import hosts_of
+from .spellings import meant
 
 SHOWN = 10  # faults in a message
 Values = dict[str, Any]
@@ -106,7 +108,7 @@ class Draft:
     settings: Values = field(default_factory=dict)
     events: list[NodeEvent] = field(default_factory=list)
     not_modelled: dict[str, None] = field(default_factory=dict)
-    unknown: dict[str, Where] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
     named_accounts: list[NamedAccount] = field(default_factory=list)
     faults: list[SiteFault] = field(default_factory=list)
     qos_are_known: bool = False
@@ -128,9 +130,11 @@ class Draft:
             )
         self.name, self.named_in = name, where.file
 
-    def strange(self, where: Where, what: str) -> None:
-        """Note a key that is not known, with the line that has it first."""
-        self.unknown.setdefault(what, where)
+    def strange(self, where: Where, what: str, proposed: str = "") -> None:
+        """Note a key that is not known, with the line that has it first; ``proposed``: a known one that is similar."""
+        at = f"{Path(where.file).name}, line {where.line}"
+        question = f"; did you mean {proposed}?" if proposed else ""
+        self.unknown.setdefault(what, f"{what} (not known, {at}{question})")
 
     def convert(self, where: Where, key: str, text: str, convert: Convert) -> Any:
         """Return the value of a field; a wrong one is a fault, and None is returned."""
@@ -168,7 +172,7 @@ class Draft:
                 if len(self.faults) == before:
                     values[entry[0]] = value
             elif key.lower() not in ignored:
-                self.strange(where, f"{key} of {what}")
+                self.strange(where, f"{key} of {what}", meant(key, [*table, *ignored]))
         return values
 
     def hosts(self, where: Where, key: str, text: str) -> list[str]:
@@ -209,7 +213,7 @@ class Draft:
                 licences=[Licence(name, total) for name, total in self.licences.items()],
                 scheduler=settings(**_with_own_limits(settings, self.settings)),
                 kind=self.kind,
-                not_modelled=[*self.not_modelled, *(f"{what} (not known)" for what in self.unknown)],
+                not_modelled=[*self.not_modelled, *self.unknown.values()],
                 events=_merged(self.events),
                 **made,
             )

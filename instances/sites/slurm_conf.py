@@ -35,6 +35,7 @@ from .draft import (
     words,
     yes,
 )
+from .spellings import meant
 
 # --- Texts of single keys.
 
@@ -290,8 +291,12 @@ IRRELEVANT = word_set(
     "reconfigflags scronparameters sallocdefaultcommand schedulertimeslice schedulerport schedulerrootfilter "
     "statesavelocation storagehost tcptimeout tmpfs trackwckey treewidth usepam userprologpath vsizefactor waittime "
     "checkpointtype gresplugins cachegroups "
-    "kernelspecplugin nodefeatures"
+    "kernelspecplugin nodefeatures prepparameters"
 )
+
+
+OTHER_KEYS = ("clustername", "nodename", "partitionname", "schedulerparameters", "licenses")
+MISSPELT = 0.9  # similarity of a key of these families to a setting from which on it is a misspelt one
 
 
 class _Parameter(NamedTuple):
@@ -360,8 +365,13 @@ def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = Tru
             draft.omit(f"PriorityType={text}")
         if field == "preempt_mode" and "gang" in value:
             draft.omit("PreemptMode=GANG (time slices)")
-    elif strict and name not in IRRELEVANT and not name.startswith(IRRELEVANT_STARTS):
-        draft.strange(where, key)
+    elif strict and name not in IRRELEVANT:
+        in_family = name.startswith(IRRELEVANT_STARTS)
+        proposed = (
+            meant(name, SETTINGS, MISSPELT) if in_family else meant(name, [*SETTINGS, *NOT_MODELLED, *OTHER_KEYS])
+        )
+        if proposed or not in_family:
+            draft.strange(where, key, proposed)
 
 
 def _parameters(draft: Draft, where: Where, text: str) -> None:
@@ -372,7 +382,12 @@ def _parameters(draft: Draft, where: Where, text: str) -> None:
         key, sign, amount = pair.partition("=")
         parameter = PARAMETERS.get(key.lower())
         if parameter is None:
-            if key.lower() not in PARAMETERS_IGNORED:
+            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED])
+            if key.lower() in PARAMETERS_IGNORED:
+                continue
+            if proposed:
+                draft.strange(where, f"SchedulerParameters={pair}", proposed)
+            else:
                 draft.omit(f"SchedulerParameters={pair}")
         elif parameter.convert is None:
             draft.settings[parameter.field] = not sign or yes_or_number(amount)

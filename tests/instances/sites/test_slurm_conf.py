@@ -173,9 +173,40 @@ Frobnicate=1
         "BurstBufferType=burst_buffer/datawarp",
         "JobSubmitPlugins=lua",
         "SchedulerParameters=bf_topopt_enable",
-        "Colour of nodes (not known)",
-        "Frobnicate (not known)",
+        "Colour of nodes (not known, slurm.conf, line 1)",
+        "Frobnicate (not known, slurm.conf, line 10)",
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("NodeName=n2 CPU=4", "CPU of nodes (not known, slurm.conf, line 3; did you mean CPUs?)"),
+        ("PartitionName=q MaxTimes=5", "MaxTimes of partitions (not known, slurm.conf, line 3; did you mean MaxTime?)"),
+        ("PriorityWeigthAge=5", "PriorityWeigthAge (not known, slurm.conf, line 3; did you mean PriorityWeightAge?)"),
+        (
+            "AccountingStorageEnforse=limits",
+            "AccountingStorageEnforse (not known, slurm.conf, line 3; did you mean AccountingStorageEnforce?)",
+        ),
+        (
+            "SchedulerParameters=bf_intervall=9",
+            "SchedulerParameters=bf_intervall=9 (not known, slurm.conf, line 3; did you mean bf_interval?)",
+        ),
+        ("Licences=matlab:4", "Licences (not known, slurm.conf, line 3; did you mean Licenses?)"),
+    ],
+)
+def test_misspelt_keys_get_the_known_ones(file: Writer, line: str, told: str) -> None:
+    site = read_site(file("slurm.conf", f"NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n{line}\n"))
+    assert site.not_modelled == (told,)
+
+
+def test_no_key_of_a_running_slurm_is_taken_for_a_misspelt_one(file: Writer) -> None:
+    """All that Slurm 22.05 prints of its configuration, as lines of a slurm.conf; their units are words there."""
+    printed = (LAB / "full" / "config.txt").read_text().splitlines()
+    pairs = [line.split(" = ", 1) for line in printed if " = " in line]
+    lines = [f"{key.strip()}={value.split()[0]}" for key, value in pairs if value.strip()]
+    site = read_site(file("slurm.conf", "\n".join(["NodeName=n1 CPUs=4", *lines])))
+    assert len(lines) > 150 and not [what for what in site.not_modelled if "did you mean" in what]
 
 
 @pytest.mark.parametrize(
