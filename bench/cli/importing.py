@@ -44,6 +44,7 @@ from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ...models.site import Site
 from ..errors import WrongUse, writing
+from ..missing_files import check_file
 from ..replays.open_log import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
@@ -553,6 +554,8 @@ def import_site(
             )
         if columns is not None:
             raise WrongUse(f"--columns {columns}: only with --from-log")
+        for path in paths:
+            check_file(path)
         site = read_site(*paths, zone=time_zone(zone) or UTC, name=name)
     else:
         if paths:
@@ -567,8 +570,7 @@ def import_site(
 
 def _site_of_log(path: Path, name: str | None, zone: str | None, columns: str | None) -> Site:
     """Return the site that a log shows, and say what it does not tell. Raises WorkloadError, WrongUse."""
-    if not path.is_file():
-        raise WrongUse(f"--from-log {path}: there is no such file")
+    check_file(path, "--from-log")
     trace = read_log(path, ReplaySettings(trace=True, zone=zone, columns=columns))
     site = site_of_trace(trace)
     for line in notes_on_shown(trace, site):

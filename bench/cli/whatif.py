@@ -15,6 +15,7 @@ from ...instances.files.writing import to_csv, write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse, writing
 from ..grid import WARNING
+from ..missing_files import check_file
 from ..pages import Section, rendered
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.supervision import resume_command
@@ -91,6 +92,7 @@ def whatif(
     for name in names:
         if name != SLURM:
             check_dispatcher(name)
+    check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
     described = required_site(replay, "bench whatif")

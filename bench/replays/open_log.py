@@ -27,6 +27,7 @@ from ...models.counts import how_many
 from ...models.platform import Platform
 from ...models.site import Site
 from ..errors import WrongUse
+from ..missing_files import check_file, near_files
 from .settings import ReplaySettings
 
 
@@ -281,8 +282,10 @@ def column_names(text: str | None) -> tuple[str, ...]:
 def check_there(path: str) -> None:
     """Raise WrongUse or UnknownInstance if there is neither a file, nor a folder, nor a shipped instance of this name."""
     named = Path(path)
-    if named.exists() or path in names():
+    if path in names():
         return
-    if named.suffix or len(named.parts) > 1:
-        raise WrongUse(f"{path}: there is no such file or folder")
-    raise UnknownInstance(path)
+    unknown = UnknownInstance(path)
+    if named.suffix or len(named.parts) > 1 or (near_files(named) and not unknown.near):
+        check_file(named)
+    elif not named.exists():
+        raise unknown
