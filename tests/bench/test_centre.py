@@ -140,6 +140,24 @@ def test_a_site_keeps_jobs_on_as_many_nodes_as_they_asked_for(bench, in_process,
     assert code == 0 and "fewer nodes" not in out + err
 
 
+def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre, tmp_path):
+    """Of ana's jobs one was cancelled in the queue, and had no start."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    times = "|".join(stamp(t) for t in (50_000, 50_000, 50_030, 50_030))
+    lines.append(f"61|ana|chem|batch|normal|{times}|0|00:05:00|4|0|1|None assigned|CANCELLED||1")
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(lines) + "\n")
+    words = ["simulate", log, "--site", centre / "slurm.conf", "--cancelled", "--dispatchers", "fcfs", "--jobs", 1]
+    code, out, err = bench(*words, "--by", "user", "--explain", "--out", tmp_path / "runs")
+    assert code == 0, err
+    of_ana = sum("|ana|" in line for line in lines)
+    table = [line.split() for line in out[out.index("by user") :].splitlines()]
+    at = next(k for k, row in enumerate(table) if row[:1] == ["ana"])
+    assert table[at][:3] == ["ana", str(of_ana), "fcfs"], table
+    assert table[at + 1][:3] == ["as", "recorded", str(of_ana - 1)], table
+    assert "started: jobs of the group that started, of which the figures are" in " ".join(out.split())
+
+
 def test_features_are_not_known_from_a_log(bench, in_process, centre, tmp_path):
     lines = (centre / "jobs.txt").read_text().splitlines()
     table = [lines[0] + "|Constraints", *(f"{line}|{'ib' if k % 3 else ''}" for k, line in enumerate(lines[1:]))]
