@@ -68,7 +68,10 @@ def calibrate(
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)
     workload = log_on_site(log, replay, described)
-    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+    for line in (
+        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
+        *report_lines(workload.report, len(workload)),
+    ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
     with notes.status("one step") as status:
         result = compare(

@@ -171,7 +171,7 @@ def log_instance(
 
 def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
     """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
-    yield from reading.report_lines(workload.report)
+    yield from reading.report_lines(workload.report, len(workload))
     yield f"offered load: {reading.load_text(workload, platform, 3)}"
 
 

@@ -104,7 +104,10 @@ def whatif(
     workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
     notes = console_for(stderr=True)
-    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+    for line in (
+        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
+        *report_lines(workload.report, len(workload)),
+    ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
     answers: list[Answer] = []
     pairs = [(variant, name) for name in names for variant in asked]

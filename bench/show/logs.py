@@ -40,8 +40,10 @@ REASONS_SHOWN = 10  # number of unreadable lines, and of reasons for leaving out
 GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
 
 
-def report_lines(report: Report) -> Iterator[str]:
+def report_lines(report: Report, taken: int | None = None) -> Iterator[str]:
     """Yield the lines of a report, the same for every command: repairs, lines, jobs left out, rows skipped, notes.
+
+    ``taken``: number of jobs that remain, where those of the log are told.
 
     Examples
     --------
@@ -57,6 +59,9 @@ def report_lines(report: Report) -> Iterator[str]:
     for what, n in report.skipped.items():
         yield f"skipped: {how_many_of(n, what, ',')}"
     yield from _dropped_jobs(report)
+    if report.dropped and taken is not None:
+        gone = len(report.dropped)
+        yield f"jobs of the log: {taken + gone:,}, of which {taken:,} are taken and {gone:,} left out"
     for note in report.notes:
         yield f"note: {note}"
 
@@ -176,7 +181,7 @@ def show_jobs(console: Console, workload: Workload) -> None:
 
 def _print_jobs(console: Console, workload: Workload) -> None:
     """Print how a log was read, and its largest groups of jobs."""
-    for line in report_lines(workload.report):
+    for line in report_lines(workload.report, len(workload)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     work = core_hours(workload)
     for by, grouping in GROUPINGS.items():

@@ -24,7 +24,7 @@ MEANING = (
     "interpolation; exp/run: mean of expected duration / duration."
 )
 STARTED_MEANING = (
-    " started: jobs of the group that started, of which the figures are; the others left the queue, or never started."
+    " started: jobs of the group that started, of which the figures are; the others never did, or were deleted."
 )
 CORE_HOURS_MEANING = " core-hours: cores of the job times its runtime."
 LATE_MEANING = " late starts: jobs that started after their latest start, and their share of the jobs that have one."

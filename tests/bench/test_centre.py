@@ -141,9 +141,13 @@ def test_a_site_keeps_jobs_on_as_many_nodes_as_they_asked_for(bench, in_process,
 
 
 def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre, tmp_path):
-    """Of ana's jobs one was cancelled in the queue, and had no start."""
+    """Of ana's jobs one was cancelled in the queue: it came a second after a job that waited, and left it in the next one."""
     lines = (centre / "jobs.txt").read_text().splitlines()
-    times = "|".join(stamp(t) for t in (50_000, 50_000, 50_030, 50_030))
+    cells = [dict(zip(HEAD.split("|"), line.split("|"), strict=True)) for line in lines[1:]]
+    waited = next(row for row in reversed(cells) if row["Start"] > row["Submit"])
+    since = datetime.fromisoformat(waited["Submit"]).replace(tzinfo=UTC).timestamp() - 1_700_000_000
+    assert stamp(since + 2) <= waited["Start"]
+    times = "|".join(stamp(t) for t in (since + 1, since + 1, since + 2, since + 2))
     lines.append(f"61|ana|chem|batch|normal|{times}|0|00:05:00|4|0|1|None assigned|CANCELLED||1")
     log = tmp_path / "jobs.txt"
     log.write_text("\n".join(lines) + "\n")
@@ -151,6 +155,10 @@ def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre
     code, out, err = bench(*words, "--by", "user", "--explain", "--out", tmp_path / "runs")
     assert code == 0, err
     of_ana = sum("|ana|" in line for line in lines)
+    code, board, _ = bench("leaderboard", *words[1:], "--out", tmp_path / "board")
+    text = " ".join(board.split())
+    assert code == 0 and "jobs, 61 jobs, of which 60 started" in text, text
+    assert "not started: fcfs 1 (cancelled while they waited, or without room to the end)" in text
     table = [line.split() for line in out[out.index("by user") :].splitlines()]
     at = next(k for k, row in enumerate(table) if row[:1] == ["ana"])
     assert table[at][:3] == ["ana", str(of_ana), "fcfs"], table
