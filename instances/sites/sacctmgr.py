@@ -234,7 +234,7 @@ def read_qos(draft: Draft, path: Path, lines: Sequence[str]) -> None:
 
 
 def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
-    """Read ``sacctmgr -P show reservation``, which names no nodes unless they are asked for by ``format=...,Nodes``."""
+    """Read ``sacctmgr -P show reservation``, which names nodes and flags only with ``format=Name,Start,End,NodeNames,Flags``."""
     for where, row in table_rows(draft, path, lines):
         given = _lower(row)
         start, end = (
@@ -243,8 +243,9 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         )
         if start is None or end is None:
             continue
-        nodes = given.get("nodes") or given.get("nodenames") or ""
-        values: Values = {"start": start, "duration": max(0, end - start)}
+        nodes = given.get("nodename") or given.get("nodenames") or given.get("nodes") or ""
+        flags = tuple(flag for flag in words(given.get("flags", "")) if flag != "spec_nodes")
+        values: Values = {"start": start, "duration": max(0, end - start), "flags": flags}
         if nodes:
             values["nodes"] = tuple(draft.hosts(where, "Nodes", nodes))
         known = draft.reservations.get(given["name"])
@@ -253,6 +254,8 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         amounts = draft.convert(where, "TRES", given.get("tres", ""), tres_limits) or {}
         if not nodes and "cpu" in amounts:
             values["core_count"] = amounts["cpu"]
+        if "flags" in given and "maint" not in flags:
+            draft.omit(f"who may use the reservation {given['name']} (sacctmgr does not print it)")
         draft.reservations[given["name"]] = values
 
 

@@ -145,6 +145,20 @@ def test_accounts_may_come_before_those_above_them(file: Writer) -> None:
     assert {a.account: a.parent for a in site.associations} == {"astro": "physics", "physics": "root", "root": ""}
 
 
+def test_past_reservations_with_their_nodes_and_flags(file: Writer) -> None:
+    """``sacctmgr -P show reservation Start=... format=Name,Start,End,NodeNames,Flags``, with the header of Slurm 22.05."""
+    text = """Name|TimeStart|TimeEnd|NodeName|Flags
+maint1|2026-11-27T18:07:17|2026-11-27T18:11:17|n[1-2]|MAINT,SPEC_NODES
+course|2026-11-27T20:00:00|2026-11-27T21:00:00|n2|DAILY
+"""
+    site = site_of(file, "res.txt", text)
+    maint, course = site.reservations
+    assert (maint.name, maint.nodes, maint.duration, maint.flags) == ("maint1", ("n1", "n2"), 240, ("maint",))
+    assert (course.nodes, course.flags) == (("n2",), ("daily",))
+    assert site.not_modelled == ("who may use the reservation course (sacctmgr does not print it)",)
+    assert site.faults() == []
+
+
 def test_commands_of_a_script(file: Writer) -> None:
     site = site_of(
         file,
