@@ -269,11 +269,12 @@ NOT_MODELLED: dict[str, tuple[str, ...]] = {  # key -> values with which it has 
     "requeueexit": (),
     "requeueexithold": (),
     "allowspecresourcesusage": ("no", "0"),
+    "epilog": (),
     "jobsubmitfilter": (),
 }
 SHOWN_AS = {
     "topologyplugin": "TopologyPlugin", "topologyparam": "TopologyParam", "burstbuffertype": "BurstBufferType",
-    "jobsubmitplugins": "JobSubmitPlugins", "clifilterplugins": "CliFilterPlugins",
+    "jobsubmitplugins": "JobSubmitPlugins", "epilog": "Epilog", "clifilterplugins": "CliFilterPlugins",
 }  # fmt: skip
 IRRELEVANT_STARTS = (
     "accountingstor", "acctgather", "auth", "bcast", "communication", "cred", "crypto", "epilog", "extsensors", "gpufreq",
