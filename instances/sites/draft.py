@@ -109,6 +109,7 @@ class Draft:
     events: list[NodeEvent] = field(default_factory=list)
     not_modelled: dict[str, None] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
+    misspelt: list[SiteFault] = field(default_factory=list)
     named_accounts: list[NamedAccount] = field(default_factory=list)
     faults: list[SiteFault] = field(default_factory=list)
     qos_are_known: bool = False
@@ -134,6 +135,8 @@ class Draft:
         """Note a key that is not known, with the line that has it first; ``proposed``: a known one that is similar."""
         at = f"{Path(where.file).name}, line {where.line}"
         question = f"; did you mean {proposed}?" if proposed else ""
+        if proposed and what not in self.unknown:  # a fault where others may follow from it
+            self.misspelt.append(SiteFault(where, what, f"{what}: it is not known{question}"))
         self.unknown.setdefault(what, f"{what} (not known, {at}{question})")
 
     def convert(self, where: Where, key: str, text: str, convert: Convert) -> Any:
@@ -205,7 +208,8 @@ class Draft:
         made["qos"] = self._each("QOS", self.qos, _with_limits(QOS), where)
         made["associations"] = self._associations(where)
         if self.faults:
-            raise SiteError(self.faults)
+            general = [fault for fault in self.faults if not fault.where.line]
+            raise SiteError([*general, *self.misspelt, *(fault for fault in self.faults if fault.where.line)])
         settings = PBSSettings if self.kind == "pbs" else SchedulerSettings
         try:
             return Site(
