@@ -325,8 +325,8 @@ OBEYED = frozenset({
     "max_jobs_per_account", "max_tres_per_account", "grp_tres_mins", "grp_tres_run_mins", "grp_wall", "max_tres_mins",
     "min_tres",
 })  # fmt: skip
-OF_QOS_AT_SUBMIT = ("grp_submit", "max_submit_per_user", "max_submit_per_account")
-OF_ACCOUNTS_AT_SUBMIT = ("grp_submit", "max_submit")
+OF_QOS_AT_SUBMIT: tuple[str, ...] = ("grp_submit", "max_submit_per_user", "max_submit_per_account")
+OF_ACCOUNTS_AT_SUBMIT: tuple[str, ...] = ("grp_submit", "max_submit")
 SPELLED = {
     "grp_submit": "GrpSubmitJobs", "max_submit": "MaxSubmitJobs", "max_submit_per_user": "MaxSubmitJobsPerUser",
     "max_submit_per_account": "MaxSubmitJobsPerAccount", "max_tres_per_node": "MaxTRESPerNode",
