@@ -33,7 +33,7 @@ from ...instances.sites import read_site, write_site
 from ...instances.sites.of_log import site_of_trace
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs
-from ...instances.states.slurm import reservations_in_text, state_from_slurm
+from ...instances.states.slurm import free_licences, reservations_in_text, state_from_slurm
 from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import Weather, read_weather, write_weather
 from ...instances.workload import Workload
@@ -342,6 +342,7 @@ def import_state(
         str | None,
         typer.Option(help="time zone of PBS, and of the text of reservations, such as Europe/Rome; default: UTC"),
     ] = None,
+    licences: Annotated[Path | None, typer.Option(help="Slurm: scontrol show lic, which has the free licences")] = None,
 ) -> None:
     """Make the state of a machine for bench decide from the JSON of Slurm or PBS.
 
@@ -349,7 +350,8 @@ def import_state(
 
     PBS: qstat -f -F json > jobs.json; pbsnodes -av -F json > nodes.json.
 
-    With reservations: scontrol show reservations --json > reservations.json, or pbs_rstat -f > reservations.txt.
+    With reservations: scontrol show reservations --json > reservations.json, or pbs_rstat -f > reservations.txt. With
+    licences: scontrol show lic > licences.txt.
 
     Example: bench import state jobs.json nodes.json --out state.json
 
@@ -358,9 +360,9 @@ def import_state(
     if len(files) != 2:
         raise WrongUse(f"{how_many(len(files), 'file')}; {EXPECTED}")
     kinds = {_kind(values, file): values for file in files for values in [read_json(file)]}
-    sources = " and ".join(str(file) for file in (*files, reservations) if file is not None)
+    sources = " and ".join(str(file) for file in (*files, reservations, licences) if file is not None)
     try:
-        made, skipped = _made(kinds, now, ewt, zone, reservations)
+        made, skipped = _made(kinds, now, ewt, zone, reservations, licences)
     except WrongValue as e:
         raise WrongUse(f"{sources}: {e}") from e
     except (KeyError, TypeError, AttributeError) as e:
@@ -412,7 +414,12 @@ def _kind(values: Any, file: Path) -> str:
 
 
 def _made(
-    kinds: Mapping[str, Any], now: int | None, ewt: int, zone: str | None, reservations: Path | None
+    kinds: Mapping[str, Any],
+    now: int | None,
+    ewt: int,
+    zone: str | None,
+    reservations: Path | None,
+    licences: Path | None,
 ) -> tuple[dict[str, Any], Counter[str]]:
     if set(kinds) == {"squeue", "slurm nodes"}:
         reserved = None if reservations is None else _reservations_of_slurm(reservations, zone)
@@ -420,8 +427,11 @@ def _made(
             raise WrongUse(
                 "--zone: the times of Slurm's JSON have no time zone; it is for PBS, and the text of reservations"
             )
-        return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved)
+        free = None if licences is None else free_licences(read_text(licences, errors="replace"))
+        return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved, free)
     if set(kinds) == {"qstat", "pbsnodes"}:
+        if licences is not None:
+            raise WrongUse(f"--licences {licences}: for Slurm alone; licences of PBS are resources of its server")
         text = None if reservations is None else read_text(reservations, errors="replace")
         return state_from_pbs(kinds["qstat"], kinds["pbsnodes"], now, ewt, time_zone(zone) or UTC, text)
     raise WrongUse(f"the files are {' and '.join(kinds)}; {EXPECTED}")
