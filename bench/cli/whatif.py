@@ -171,6 +171,24 @@ def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[s
     return by
 
 
+def _limits_changed(site: Site, changed: Site, by_slurm: bool) -> list[str]:
+    """Return the limits that a change gives another value, and that slurm, or else the other dispatchers, does not obey."""
+    from ...simulation.features.site_limits import OBEYED
+    from ...simulation.slurm.calibration import UNOBEYED_LIMITS
+
+    def given(of: Site) -> dict[str, object]:
+        owners = [*((f"QOS {q.name}", q.limits) for q in of.qos), *((a.label, a.limits) for a in of.associations)]
+        return {
+            f"{name} of {label}": value
+            for label, limits in owners
+            for name, value in limits.given()
+            if (name in UNOBEYED_LIMITS if by_slurm else name not in OBEYED)
+        }
+
+    before, after = given(site), given(changed)
+    return [name for name in {**before, **after} if before.get(name) != after.get(name) and name in before]
+
+
 def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> None:
     """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
     from ..replays.whatif import SLURM
@@ -178,6 +196,7 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
     before = not_modelled_by([site], dispatchers)
     for who, names in not_modelled_by([variant.site], dispatchers).items():
         added = [name for name in names if name not in before[who]]
+        added += [name for name in _limits_changed(site, variant.site, who == SLURM) if name not in added]
         if added:
             advice = ""
             if who == SLURM:

@@ -261,7 +261,9 @@ def test_a_calibration_leaves_jobs_out_that_ran_on_unknown_nodes(bench, centre, 
 @pytest.fixture
 def enforced(centre, tmp_path):
     """A site that enforces the limits of its account."""
-    (tmp_path / "dump.cfg").write_text("Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4\n")
+    (tmp_path / "dump.cfg").write_text(
+        "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4:MaxSubmitJobs=9\n"
+    )
     conf = (centre / "slurm.conf").read_text() + "AccountingStorageEnforce=limits\n"
     (tmp_path / "slurm.conf").write_text(conf)
     return f"{tmp_path / 'slurm.conf'},{tmp_path / 'dump.cfg'}"
@@ -270,8 +272,11 @@ def enforced(centre, tmp_path):
 @pytest.mark.parametrize(
     ("dispatchers", "change", "words"),
     [
-        ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey grp_submit (1 times)"),
+        ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey GrpSubmitJobs (1 time; "),
         ("slurm", "account.chem.GrpWall = 60", "dispatcher slurm does not obey grp_wall of account chem"),
+        ("slurm", "account.chem.GrpSubmit = 500", "dispatcher slurm does not obey grp_submit of account chem"),
+        ("slurm", "account.chem.MaxSubmit = 3", "dispatcher slurm does not obey max_submit of account chem"),
+        ("fcfs", "account.chem.MaxSubmit = 3", "dispatcher fcfs does not obey max_submit of account chem"),
     ],
 )
 def test_a_change_that_a_dispatcher_does_not_obey_is_refused(
