@@ -254,6 +254,11 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         amounts = draft.convert(where, "TRES", given.get("tres", ""), tres_limits) or {}
         if not nodes and "cpu" in amounts:
             values["core_count"] = amounts["cpu"]
+        if not nodes:
+            columns = "show reservation format=Name,Start,End,NodeNames,Flags"
+            draft.omit(
+                f"the nodes of the reservation {given['name']} (not in the table; sacctmgr -P {columns} has them)"
+            )
         if "flags" in given and "maint" not in flags:
             draft.omit(f"who may use the reservation {given['name']} (sacctmgr does not print it)")
         draft.reservations[given["name"]] = values

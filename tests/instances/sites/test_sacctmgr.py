@@ -145,6 +145,18 @@ def test_accounts_may_come_before_those_above_them(file: Writer) -> None:
     assert {a.account: a.parent for a in site.associations} == {"astro": "physics", "physics": "root", "root": ""}
 
 
+def test_a_table_of_reservations_without_nodes_says_how_to_get_them(file: Writer) -> None:
+    text = (
+        "Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\nlab|maint1|cpu=8|2026-11-27T18:07:17|2026-11-27T18:11:17|0.0\n"
+    )
+    site = site_of(file, "res.txt", text)
+    assert site.reservations[0].nodes == () and site.reservations[0].core_count == 8
+    (told,) = site.not_modelled
+    assert told.startswith(
+        "the nodes of the reservation maint1 (not in the table; sacctmgr -P show reservation format=Name,"
+    )
+
+
 def test_past_reservations_with_their_nodes_and_flags(file: Writer) -> None:
     """``sacctmgr -P show reservation Start=... format=Name,Start,End,NodeNames,Flags``, with the header of Slurm 22.05."""
     text = """Name|TimeStart|TimeEnd|NodeName|Flags
