@@ -27,6 +27,7 @@ AFTER_START = "submit time after the start, the start is used instead"
 LIMIT_OF_PARTITION = "walltime without a limit, the longest walltime of the partition is used instead"
 LIMIT_OF_SITE = "walltime without a limit, the limit of the partition is used"
 SEVERAL_NODES = "requested several nodes, a replay without a site may put their shares on fewer nodes"
+SEVERAL_NODES_UNTOLD = "requested several nodes, of an untold number: a replay may put their shares on fewer nodes"
 SEVERAL_NODES_OF_PARTS = "heterogeneous jobs, a replay may put their shares on fewer nodes"
 ROWS = 8192  # rows by which the columns of jobs grow
 

@@ -236,7 +236,8 @@ class Trace:
             return self
         rows, ids = _each_task(self.ids, self.site.of_queue)
         if len(ids) > len(self):
-            return replace(self.keep(rows), ids=ids).with_cancelled()
+            note = _note_on_tasks(rows)
+            return replace(self.keep(rows), ids=ids, report=self.report.and_also(notes=[note])).with_cancelled()
         waited = self.site.of_queue & np.any([np.zeros(len(self), np.bool_), *self.unusable.values()], axis=0)
         until = np.maximum(self.site.cancelled - self.submit, 1)
         runtime = np.where(np.isfinite(self.walltime) & (self.walltime > 0), self.walltime, until)
@@ -397,6 +398,14 @@ def _each_task(ids: Sequence[str], waited: Bools) -> tuple[Ints, tuple[str, ...]
         names += tasks or [name]
         rows += [k] * (len(tasks) or 1)
     return np.array(rows, np.int64), tuple(names)
+
+
+def _note_on_tasks(rows: Ints) -> str:
+    """Return a note on the rows that several jobs are made of."""
+    times = np.unique(rows, return_counts=True)[1]
+    several = times[times > 1]
+    arrays = how_many(several.size, "row", ",")
+    return f"{arrays} of job arrays that never ran are {int(several.sum()):,} jobs, one for each task"
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:

@@ -16,6 +16,7 @@ from .arguments import checked, expect, is_real, is_whole, named
 from .comparing import hashable
 from .excerpt import excerpt, with_short_repr
 from .platform import ProblemError
+from .unknown_names import hint
 
 Tres = Mapping[str, int]
 Shares = int | Literal["parent"]
@@ -256,6 +257,8 @@ class QOS:
 
 # --- How the site schedules.
 
+SELECT_TYPES = ("cons_tres", "cons_res", "linear", "cray_aries", "cray", "bluegene", "alps", "serial")
+PREEMPT_TYPES = ("none", "partition_prio", "qos", "job_prio")
 EnforcePartLimits = Literal["no", "any", "all"]
 
 
@@ -348,6 +351,11 @@ class SchedulerSettings:
     max_array_size, max_job_count : int
         Greatest index of a task plus 1; jobs that the controller keeps.
 
+    Raises
+    ------
+    ProblemError
+        Slurm has no such ``select_type`` or ``preempt_type``.
+
     Examples
     --------
     >>> s = SchedulerSettings(priority_type="multifactor", select_parameters=("cr_core_memory",), weight_age=1000)
@@ -427,6 +435,12 @@ class SchedulerSettings:
     job_requeue: bool = True
     max_array_size: int = 1001
     max_job_count: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name, known in (("select_type", SELECT_TYPES), ("preempt_type", PREEMPT_TYPES)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ProblemError(f"{name} is {excerpt(value)}; {hint(value, known, 'expected')}")
 
     @property
     def counts_memory(self) -> bool:

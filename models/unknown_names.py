@@ -15,7 +15,7 @@ PROPOSED = 3  # names that are proposed at most
 LISTED = 40  # known names that are listed at most
 
 
-def similar(name: object, known: Iterable[object], most: int = PROPOSED) -> list[str]:
+def similar(name: object, known: Iterable[object], most: int = PROPOSED, cutoff: float = CUTOFF) -> list[str]:
     """Return the known names that are similar to a name, the most similar one first.
 
     Parameters
@@ -26,6 +26,8 @@ def similar(name: object, known: Iterable[object], most: int = PROPOSED) -> list
         The names that exist; those that are no texts are left out.
     most : int
         Greatest number of names.
+    cutoff : float
+        Least similarity, 0 to 1.
 
     Examples
     --------
@@ -38,7 +40,7 @@ def similar(name: object, known: Iterable[object], most: int = PROPOSED) -> list
     lower = {each.lower(): each for each in texts}
     if name.lower() in lower:  # only upper and lower case differ
         return [lower[name.lower()]]
-    return difflib.get_close_matches(name[:MOST], texts, n=most, cutoff=CUTOFF)
+    return difflib.get_close_matches(name[:MOST], texts, n=most, cutoff=cutoff)
 
 
 def hint(

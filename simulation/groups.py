@@ -62,7 +62,7 @@ LARGEST = 10  # groups that are listed one by one; the jobs of all other groups 
 OTHERS = "others"
 LATE = ("late_starts", "late_share")
 UNITS = (2, 5, 17, 65, 257, 1025, 4097)  # first number of units of each class after the first
-UNIT_HOURS = (1, 10, 100, 1000, 10_000)
+CORE_HOURS = (1, 10, 100, 1000, 10_000)
 
 
 @with_short_repr
@@ -322,11 +322,19 @@ def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
     return np.searchsorted(UNITS, workload.job_arrays.all_units, side="right"), [*names, f"{UNITS[-1]} or more"]
 
 
-def _by_unit_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
-    """Return the classes by units * runtime in hours; ``"1-10"`` holds 1, not 10."""
-    hours = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / 3600
-    names = [f"below {UNIT_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(UNIT_HOURS)), f"{UNIT_HOURS[-1]} or more"]
-    return np.searchsorted(UNIT_HOURS, hours, side="right"), names
+def core_hours(workload: Workload) -> Floats:
+    """Return cores * runtime of each job in hours, shape (jobs,); of machines without cores, a unit counts as one."""
+    arrays = workload.job_arrays
+    at = workload.resources.index("cores") if "cores" in workload.resources else None
+    cores = arrays.all_units if at is None else arrays.amounts[:, at]
+    hours: Floats = cores * np.maximum(workload.runtime, 0) / 3600
+    return hours
+
+
+def _by_core_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
+    """Return the classes by core-hours; ``"1-10"`` holds 1, not 10."""
+    names = [f"below {CORE_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(CORE_HOURS)), f"{CORE_HOURS[-1]} or more"]
+    return np.searchsorted(CORE_HOURS, core_hours(workload), side="right"), names
 
 
 def _by_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:
@@ -347,9 +355,9 @@ GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]]
     "user": _by_user,
     "partition": _by_partition,
     "units": _by_units,
-    "unit-hours": _by_unit_hours,
+    "core-hours": _by_core_hours,
     "accuracy": _by_accuracy,
     "user-accuracy": _by_user_accuracy,
 }
-ADDED = ("accuracy", "user-accuracy")  # properties that older records lack
-CLASSES = ("units", "unit-hours")  # the groupings that are meant by "class"
+ADDED = ("core-hours", "accuracy", "user-accuracy")  # properties that older records lack
+CLASSES = ("units", "core-hours")  # the groupings that are meant by "class"

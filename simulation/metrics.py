@@ -392,7 +392,7 @@ class Metrics:
     bsld_floor : float
         The least duration in the bounded slowdown, in seconds.
     groups : mapping of str to Groups
-        The same metrics per queue, user, partition (if the log records it), class of units and class of unit-hours: see
+        The same metrics per queue, user, partition (if the log records it), class of units and class of core-hours: see
         ``by``.
     percentiles : mapping of str to tuple of float
         The 101 percentiles 0, 1, ..., 100 (linear interpolation) of ``"wait"``, ``"slowdown"`` and ``"ratio"``
@@ -453,8 +453,8 @@ class Metrics:
 
         Parameters
         ----------
-        grouping : {"queue", "user", "partition", "units", "unit-hours", "accuracy", "user-accuracy"}
-            The property. ``"units"`` are classes by the number of units of a job, ``"unit-hours"`` by units * runtime,
+        grouping : {"queue", "user", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
+            The property. ``"units"`` are classes by the number of units of a job, ``"core-hours"`` by cores * runtime,
             ``"accuracy"`` by runtime / walltime, ``"user-accuracy"`` by its mean over the jobs of the user.
 
         Returns

@@ -25,8 +25,10 @@ from .dispatchers.policy import Chosen, Policy
 from .dispatchers.registry import Named, parse_dispatcher
 from .engine import Engine
 from .errors import SimulationError
+from .features.feature import Feature
 from .features.machine_at_begin import MachineAtBegin
 from .features.running import RunningAtBegin
+from .features.running_limits import RunningLimits, licences_of
 from .predictors import TimedPredictor, predictor_of
 from .replay_setup import set_up
 from .shadow_answer import Answer, faults
@@ -162,7 +164,8 @@ def _at_decision(
         kill=False, known=False, by_policy=False, best=placing.name == BEST_FIT, up=None,
         rank=rank_of(placing, state.platform),
     )  # fmt: skip
-    features = (running, MachineAtBegin(state))
+    limits = [RunningLimits([licences_of])] if state.platform.licences else []
+    features: tuple[Feature, ...] = (running, MachineAtBegin(state), *limits)
     for feature in features:
         jobs = feature.jobs(jobs, state.platform)
     setup = set_up(

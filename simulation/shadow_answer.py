@@ -140,7 +140,7 @@ def faults(state: MachineState, answer: Answer) -> list[str]:
         by_walltime.extend(_uses(state, jobs[name], nodes, time, jobs[name].walltime))
     alone = {name for name, job in jobs.items() if job.whole_nodes}
     return [
-        *wrong, *_of_arrays(state, starts), *_overfull(state, uses), *_shared(alone, uses),
+        *wrong, *_of_arrays(state, starts), *_of_licences(state, answer.starts), *_overfull(state, uses), *_shared(alone, uses),
         *_into_reservations(state, by_walltime),
     ]  # fmt: skip
 
@@ -151,6 +151,18 @@ def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes],
     for array, count in started.items():
         if count > state.may_start[array]:
             yield f"{how_many(count, 'task')} of array {array!r} start; at most {state.may_start[array]} may, beside those that run"
+
+
+def _of_licences(state: MachineState, starts: Iterable[Start]) -> Iterator[str]:
+    """Yield the licences of which the starts of now take more than are free."""
+    licences_of = {job.id: job.licences for job in state.waiting}
+    taken: Counter[str] = Counter()
+    for start in starts:
+        taken.update(licences_of.get(start.job, {}))
+    for name, amount in taken.items():
+        free = state.platform.licences.get(name, 0)
+        if amount > free:
+            yield f"the starts take {amount} licences of {name!r}, of which {free} are free"
 
 
 def _uses(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int, seconds: int) -> Iterator[_Use]:

@@ -13,6 +13,7 @@ from ...instances.files.writing import to_csv, write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse, writing
 from ..grid import DIM, WARNING
+from ..missing_files import check_file
 from ..pages import Section, rendered
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..terminal import console_for
@@ -59,6 +60,7 @@ def calibrate(
     for option, path in {"--page": page, "--csv": csv}.items():
         if path is not None and not path.parent.is_dir():
             raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
+    check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
     described = required_site(replay, "bench calibrate")
@@ -66,7 +68,10 @@ def calibrate(
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)
     workload = log_on_site(log, replay, described)
-    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+    for line in (
+        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
+        *report_lines(workload.report, len(workload)),
+    ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
     with notes.status("one step") as status:
         result = compare(

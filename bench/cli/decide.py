@@ -13,6 +13,7 @@ import typer
 from ...errors import WrongValue
 from ...models.counts import how_many
 from ..errors import FAILED, WrongUse, writing
+from ..missing_files import check_file
 from ..processes import seconds_since_start
 from ..terminal import console_for, say
 
@@ -78,6 +79,8 @@ def decide(
     from ...simulation.shadow import SMALLEST_PART
     from ...simulation.shadow import decide as decide_for
 
+    for path in filter(None, (state, against)):
+        check_file(path)
     compares = against is not None or state.is_dir()
     if not compares and (within is not None or as_json):
         raise WrongUse(
@@ -106,7 +109,8 @@ def decide(
         else:
             _answer(state, answer_to, out)
     except WrongValue as e:
-        raise WrongUse(f"{dispatcher}: {e}") from e
+        why = str(e)
+        raise WrongUse(why if why.startswith(f"{dispatcher}: ") else f"{dispatcher}: {why}") from e
     except SimulationError as e:
         say(f"error: {e}", error=True)
         raise typer.Exit(FAILED) from e

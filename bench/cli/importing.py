@@ -33,7 +33,7 @@ from ...instances.sites import read_site, write_site
 from ...instances.sites.of_log import site_of_trace
 from ...instances.states.machine_state import Document, state_of
 from ...instances.states.pbs import state_from_pbs
-from ...instances.states.slurm import reservations_in_text, state_from_slurm
+from ...instances.states.slurm import free_licences, reservations_in_text, state_from_slurm
 from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import Weather, read_weather, write_weather
 from ...instances.workload import Workload
@@ -44,6 +44,7 @@ from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ...models.site import Site
 from ..errors import WrongUse, writing
+from ..missing_files import check_file
 from ..replays.open_log import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
 from ..show import logs as reading
@@ -170,7 +171,7 @@ def log_instance(
 
 def report_lines(workload: Workload, platform: Platform) -> Iterator[str]:
     """Yield the lines of the report: repairs, unreadable lines, jobs left out, notes, offered load."""
-    yield from reading.report_lines(workload.report)
+    yield from reading.report_lines(workload.report, len(workload))
     yield f"offered load: {reading.load_text(workload, platform, 3)}"
 
 
@@ -341,6 +342,7 @@ def import_state(
         str | None,
         typer.Option(help="time zone of PBS, and of the text of reservations, such as Europe/Rome; default: UTC"),
     ] = None,
+    licences: Annotated[Path | None, typer.Option(help="Slurm: scontrol show lic, which has the free licences")] = None,
 ) -> None:
     """Make the state of a machine for bench decide from the JSON of Slurm or PBS.
 
@@ -348,7 +350,8 @@ def import_state(
 
     PBS: qstat -f -F json > jobs.json; pbsnodes -av -F json > nodes.json.
 
-    With reservations: scontrol show reservations --json > reservations.json, or pbs_rstat -f > reservations.txt.
+    With reservations: scontrol show reservations --json > reservations.json, or pbs_rstat -f > reservations.txt. With
+    licences: scontrol show lic > licences.txt.
 
     Example: bench import state jobs.json nodes.json --out state.json
 
@@ -357,9 +360,9 @@ def import_state(
     if len(files) != 2:
         raise WrongUse(f"{how_many(len(files), 'file')}; {EXPECTED}")
     kinds = {_kind(values, file): values for file in files for values in [read_json(file)]}
-    sources = " and ".join(str(file) for file in (*files, reservations) if file is not None)
+    sources = " and ".join(str(file) for file in (*files, reservations, licences) if file is not None)
     try:
-        made, skipped = _made(kinds, now, ewt, zone, reservations)
+        made, skipped = _made(kinds, now, ewt, zone, reservations, licences)
     except WrongValue as e:
         raise WrongUse(f"{sources}: {e}") from e
     except (KeyError, TypeError, AttributeError) as e:
@@ -411,7 +414,12 @@ def _kind(values: Any, file: Path) -> str:
 
 
 def _made(
-    kinds: Mapping[str, Any], now: int | None, ewt: int, zone: str | None, reservations: Path | None
+    kinds: Mapping[str, Any],
+    now: int | None,
+    ewt: int,
+    zone: str | None,
+    reservations: Path | None,
+    licences: Path | None,
 ) -> tuple[dict[str, Any], Counter[str]]:
     if set(kinds) == {"squeue", "slurm nodes"}:
         reserved = None if reservations is None else _reservations_of_slurm(reservations, zone)
@@ -419,8 +427,11 @@ def _made(
             raise WrongUse(
                 "--zone: the times of Slurm's JSON have no time zone; it is for PBS, and the text of reservations"
             )
-        return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved)
+        free = None if licences is None else free_licences(read_text(licences, errors="replace"))
+        return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved, free)
     if set(kinds) == {"qstat", "pbsnodes"}:
+        if licences is not None:
+            raise WrongUse(f"--licences {licences}: for Slurm alone; licences of PBS are resources of its server")
         text = None if reservations is None else read_text(reservations, errors="replace")
         return state_from_pbs(kinds["qstat"], kinds["pbsnodes"], now, ewt, time_zone(zone) or UTC, text)
     raise WrongUse(f"the files are {' and '.join(kinds)}; {EXPECTED}")
@@ -553,6 +564,8 @@ def import_site(
             )
         if columns is not None:
             raise WrongUse(f"--columns {columns}: only with --from-log")
+        for path in paths:
+            check_file(path)
         site = read_site(*paths, zone=time_zone(zone) or UTC, name=name)
     else:
         if paths:
@@ -567,8 +580,7 @@ def import_site(
 
 def _site_of_log(path: Path, name: str | None, zone: str | None, columns: str | None) -> Site:
     """Return the site that a log shows, and say what it does not tell. Raises WorkloadError, WrongUse."""
-    if not path.is_file():
-        raise WrongUse(f"--from-log {path}: there is no such file")
+    check_file(path, "--from-log")
     trace = read_log(path, ReplaySettings(trace=True, zone=zone, columns=columns))
     site = site_of_trace(trace)
     for line in notes_on_shown(trace, site):

@@ -13,6 +13,7 @@ from ...backends import UnknownName
 from ...instances.files.writing import to_csv, write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse, writing
+from ..grid import DIM
 from ..pages import Section, rendered
 from ..processes import cores as number_of_cores
 from ..records.record import failed
@@ -136,7 +137,10 @@ def check_files(files: dict[str, Path | None]) -> None:
 def print_tables(listed: Sequence[Standing], rank_by: str, console: Console, explain: bool) -> None:
     """Print the table of each log, and then that of the ranks."""
     for log in dict.fromkeys(s.log for s in listed):
-        log_grid(log, listed).show(console, explain)
+        grid = log_grid(log, listed)
+        grid.show(console, explain)
+        for note in grid.notes:
+            console.print(note, style=DIM, soft_wrap=True)
         classes = classes_grid(log, listed)
         if len(classes.columns) > 2:
             console.print(classes)
@@ -156,7 +160,9 @@ def write_files(listed: Sequence[Standing], rank_by: str, page: Path | None, csv
     logs = list(dict.fromkeys(s.log for s in listed))
     ranks = ranking_grid(listed, FIGURES[rank_by])
     sections = [Section(ranks.title, table=ranks, notes=(ranks.meaning,))]
-    sections += [Section(log, grids=(log_grid(log, listed), classes_grid(log, listed))) for log in logs]
+    for log in logs:
+        grid = log_grid(log, listed)
+        sections.append(Section(log, grids=(grid, classes_grid(log, listed)), notes=tuple(grid.notes)))
     html = [section.html() for section in sections]
     with writing(page, "--page"):
         write_whole(page, rendered("plot.html", title="leaderboard", what=ranks.title, sections=html))

@@ -15,6 +15,7 @@ from ...instances.files.writing import to_csv, write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse, writing
 from ..grid import WARNING
+from ..missing_files import check_file
 from ..pages import Section, rendered
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.supervision import resume_command
@@ -91,6 +92,7 @@ def whatif(
     for name in names:
         if name != SLURM:
             check_dispatcher(name)
+    check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
     described = required_site(replay, "bench whatif")
@@ -102,7 +104,10 @@ def whatif(
     workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
     notes = console_for(stderr=True)
-    for line in (f"{workload.name}: {how_many(len(workload), 'job', ',')}", *report_lines(workload.report)):
+    for line in (
+        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
+        *report_lines(workload.report, len(workload)),
+    ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
     answers: list[Answer] = []
     pairs = [(variant, name) for name in names for variant in asked]
@@ -166,6 +171,24 @@ def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[s
     return by
 
 
+def _limits_changed(site: Site, changed: Site, by_slurm: bool) -> list[str]:
+    """Return the limits that a change gives another value, and that slurm, or else the other dispatchers, does not obey."""
+    from ...simulation.features.site_limits import OBEYED
+    from ...simulation.slurm.calibration import UNOBEYED_LIMITS
+
+    def given(of: Site) -> dict[str, object]:
+        owners = [*((f"QOS {q.name}", q.limits) for q in of.qos), *((a.label, a.limits) for a in of.associations)]
+        return {
+            f"{name} of {label}": value
+            for label, limits in owners
+            for name, value in limits.given()
+            if (name in UNOBEYED_LIMITS if by_slurm else name not in OBEYED)
+        }
+
+    before, after = given(site), given(changed)
+    return [name for name in {**before, **after} if before.get(name) != after.get(name) and name in before]
+
+
 def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> None:
     """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
     from ..replays.whatif import SLURM
@@ -173,6 +196,7 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
     before = not_modelled_by([site], dispatchers)
     for who, names in not_modelled_by([variant.site], dispatchers).items():
         added = [name for name in names if name not in before[who]]
+        added += [name for name in _limits_changed(site, variant.site, who == SLURM) if name not in added]
         if added:
             advice = ""
             if who == SLURM:

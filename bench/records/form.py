@@ -236,7 +236,7 @@ class Replayed(TypedDict):
     """What only the records of replays have; further fields are in ``kinds.dispatch``."""
 
     metrics: NotRequired[Figures | None]  # see ``simulation.metrics.Metrics``
-    groups: NotRequired[dict[str, Groups] | None]  # by queue, user, partition, class of units, unit-hours, accuracy
+    groups: NotRequired[dict[str, Groups] | None]  # by queue, user, partition, class of units, core-hours, accuracy
     percentiles: NotRequired[
         dict[str, list[Number]] | None
     ]  # 0, 1, ..., 100 of wait (s), slowdown, duration / expected

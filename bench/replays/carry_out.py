@@ -172,7 +172,7 @@ def print_workload(case: ReplayCase, notes: Console) -> None:
     summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span:,.1f} h on {how_many(len(case.platform.nodes), 'node', ',')}"
     load = w.load(case.platform)
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
-    for text in (summary, *(f"  {line}" for line in report_lines(w.report))):
+    for text in (summary, *(f"  {line}" for line in report_lines(w.report, len(w)))):
         notes.print(text, soft_wrap=True)
     warning = unbound_partitions(case)
     if warning:

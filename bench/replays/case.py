@@ -31,6 +31,7 @@ from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
 from ...models.site import Site
 from ..errors import WrongUse
+from ..missing_files import check_file, question
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
 
@@ -113,7 +114,9 @@ def check_site(replay: ReplaySettings) -> None:
         raise WrongUse(f"--site {replay.site}: it is for logs; an instance has a machine of its own")
     missing = next((path for path in _files_of(replay.site or "") if not path.exists()), None)
     if missing is not None or not _files_of(replay.site or ""):
-        raise WrongUse(f"--site {replay.site}: there is no file {str(missing or '')!r}")
+        raise WrongUse(
+            f"--site {replay.site}: there is no file {str(missing or '')!r}{question(missing) if missing else ''}"
+        )
     _read_site(replay)
 
 
@@ -299,8 +302,9 @@ def _is_stream(text: str) -> bool:
 
 
 def _content(option: str, path: str) -> str:
+    check_file(Path(path), option)
     if not Path(path).is_file():
-        raise WrongUse(f"{option} {path}: there is no such file")
+        raise WrongUse(f"{option} {path}: it is a folder; expected a file")
     return content_of(Path(path))
 
 

@@ -18,6 +18,7 @@ from ...instances import UnknownInstance, names
 from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.formats.eurora_trace import eurora_platform
 from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names, with_partition_limits
+from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD
 from ...instances.repair import Trace
 from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
 from ...instances.traces import open_trace, read_trace
@@ -26,6 +27,7 @@ from ...models.counts import how_many
 from ...models.platform import Platform
 from ...models.site import Site
 from ..errors import WrongUse
+from ..missing_files import check_file, near_files
 from .settings import ReplaySettings
 
 
@@ -95,6 +97,7 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
             workload = without_features(workload)
         workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
+        workload = on_nodes_asked_for(workload).noted(*notes_on_times(trace, site))
         if shown:
             workload = workload.noted(*notes_on_shown(trace, site))
     return OpenedLog(trace, workload, platform, site)
@@ -140,6 +143,31 @@ def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
         yield f"the log does not name the nodes of {how_many(without, 'job', ',')} that ran"
 
 
+def notes_on_times(trace: Trace, site: Site) -> Iterator[str]:
+    """Yield a note if all reservations and outages of a site are outside of the time of a log."""
+    from ...simulation.features.site_fit import outside_of_log
+
+    times = np.concatenate([trace.submit, trace.start, trace.start + trace.runtime])
+    times = times[np.isfinite(times)]
+    if trace.unix_start is not None and times.size:
+        begin, end = (trace.unix_start + float(each) for each in (times.min(), times.max()))
+        note = outside_of_log(begin, end, site, trace.zone)
+        if note is not None:
+            yield note
+
+
+def on_nodes_asked_for(workload: Workload) -> Workload:
+    """Return jobs on a site, whose report counts as not obeyed only those that the log does not keep on several nodes."""
+    counted = workload.report.not_obeyed.get(SEVERAL_NODES, 0)
+    if not counted:
+        return workload
+    may_share = np.array([term.per_node is None and not term.whole_nodes for term in workload.node_terms], np.bool_)
+    rest = int((may_share[workload.node_term] & (workload.units > 1)).sum())
+    others = {what: n for what, n in workload.report.not_obeyed.items() if what != SEVERAL_NODES}
+    report = replace(workload.report, not_obeyed=others)
+    return replace(workload, report=report.and_also(not_obeyed={SEVERAL_NODES_UNTOLD: min(counted, rest)}))
+
+
 def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
     """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
 
@@ -147,8 +175,12 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
     """
     from ...simulation.features.site_fit import fitted
 
-    workload = read_log(path, replay).with_cancelled().workload
-    return fitted(workload, site, replay.on_unknown or "keep", in_place=True)
+    trace = read_log(path, replay)
+    workload = fitted(trace.with_cancelled().workload, site, replay.on_unknown or "keep", in_place=True)
+    report = replace(
+        workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}
+    )
+    return replace(workload, report=report).noted(*notes_on_times(trace, site))
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
@@ -250,8 +282,10 @@ def column_names(text: str | None) -> tuple[str, ...]:
 def check_there(path: str) -> None:
     """Raise WrongUse or UnknownInstance if there is neither a file, nor a folder, nor a shipped instance of this name."""
     named = Path(path)
-    if named.exists() or path in names():
+    if path in names():
         return
-    if named.suffix or len(named.parts) > 1:
-        raise WrongUse(f"{path}: there is no such file or folder")
-    raise UnknownInstance(path)
+    unknown = UnknownInstance(path)
+    if named.suffix or len(named.parts) > 1 or (near_files(named) and not unknown.near):
+        check_file(named)
+    elif not named.exists():
+        raise unknown

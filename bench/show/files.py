@@ -16,6 +16,7 @@ from ...instances.files.folder import SETTINGS as INSTANCE
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
 from ..errors import WrongUse
+from ..missing_files import check_file, near_files
 from ..replays.open_log import check_there, open_log, read_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..runs.view import open_instance
@@ -200,6 +201,7 @@ class InstanceFile:
     def show(self, shown: Shown, console: Console) -> None:
         """Print the main facts, or the composition of the jobs."""
         try:
+            check_there(shown.name)
             instance = open_instance(shown.name, shown.drop_impossible)
         except UnknownInstance as e:
             raise meant(e, shown.name) from e
@@ -223,6 +225,8 @@ def show_file(shown: Shown, console: Console) -> None:
     UnknownInstance, UnknownCooling, InstanceError, WorkloadError
         There is no such file, or it has faults.
     """
+    if Path(shown.name).suffix and near_files(Path(shown.name)):
+        check_file(Path(shown.name))
     kind = next((kind for kind in KINDS if kind.recognises(shown)), None)
     if kind is None:
         raise not_recognised(shown.name)

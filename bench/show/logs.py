@@ -30,7 +30,7 @@ from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
 from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
-from ...simulation.groups import GROUPINGS, LARGEST
+from ...simulation.groups import GROUPINGS, LARGEST, core_hours
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 
@@ -40,8 +40,10 @@ REASONS_SHOWN = 10  # number of unreadable lines, and of reasons for leaving out
 GROUPED = 3  # number of ids printed of the jobs that are left out for the same reason
 
 
-def report_lines(report: Report) -> Iterator[str]:
+def report_lines(report: Report, taken: int | None = None) -> Iterator[str]:
     """Yield the lines of a report, the same for every command: repairs, lines, jobs left out, rows skipped, notes.
+
+    ``taken``: number of jobs that remain, where those of the log are told.
 
     Examples
     --------
@@ -57,6 +59,9 @@ def report_lines(report: Report) -> Iterator[str]:
     for what, n in report.skipped.items():
         yield f"skipped: {how_many_of(n, what, ',')}"
     yield from _dropped_jobs(report)
+    if report.dropped and taken is not None:
+        gone = len(report.dropped)
+        yield f"jobs of the log: {taken + gone:,}, of which {taken:,} are taken and {gone:,} left out"
     for note in report.notes:
         yield f"note: {note}"
 
@@ -103,7 +108,11 @@ def load_text(workload: Workload, platform: Platform, digits: int) -> str:
 # --- The output of ``bench show`` for logs: size, groups of jobs, jobs and nodes per hour.
 
 DAY = 24  # hours
-GROUP_COLUMNS = (Column("jobs", form=count), Column("unit-hours", form=fixed(1)), Column("share", form=percent))
+GROUPS_MEAN = (
+    "core-hours: cores of the jobs times their runtimes; share: of all core-hours; units: parts of a job that run on one node each "
+    "(of sacct and PBS its nodes or chunks, of SWF its processors); accuracy: runtime / walltime."
+)
+GROUP_COLUMNS = (Column("jobs", form=count), Column("core-hours", form=fixed(1)), Column("share", form=percent))
 
 
 def is_log(path: str) -> bool:
@@ -172,9 +181,9 @@ def show_jobs(console: Console, workload: Workload) -> None:
 
 def _print_jobs(console: Console, workload: Workload) -> None:
     """Print how a log was read, and its largest groups of jobs."""
-    for line in report_lines(workload.report):
+    for line in report_lines(workload.report, len(workload)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    work = workload.job_arrays.all_units * np.maximum(workload.runtime, 0) / HOUR
+    work = core_hours(workload)
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
         if grouped is None:
@@ -188,6 +197,7 @@ def _print_jobs(console: Console, workload: Workload) -> None:
         share = 1 / used.sum() if used.sum() > 0 else 0.0
         rows = [[name, int(jobs[own].sum()), used[own].sum(), share * used[own].sum()] for name, own in groups if own]
         console.print(Grid("", [Column(by, words=True), *GROUP_COLUMNS], rows))
+    console.print(GROUPS_MEAN, style="dim")
 
 
 def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: tzinfo | None) -> None:

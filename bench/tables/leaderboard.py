@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
@@ -68,6 +68,8 @@ class Replayed:
         Units of each job; its user as a number.
     floor : float
         The least duration of the bounded slowdown, in seconds.
+    seeds : int
+        Number of the replays.
     """
 
     submit: Ints
@@ -76,6 +78,7 @@ class Replayed:
     units: Ints
     user: Ints
     floor: float = USUAL_FLOOR
+    seeds: int = 1
 
     @classmethod
     def of(cls, tables: Sequence[JobsTable], floor: float) -> Replayed:
@@ -89,7 +92,7 @@ class Replayed:
             columns = (table.submit, table.start - table.submit, table.end - table.start, table.units, user)
             parts.append([column[began] for column in columns])
         submit, wait, took, units, user = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls(submit, wait, took, units, user, floor)
+        return cls(submit, wait, took, units, user, floor, len(tables))
 
     @cached_property
     def slowdown(self) -> Floats:
@@ -164,6 +167,8 @@ class Standing:
         Mean time of a decision in milliseconds.
     failure : str
         Why there are no figures, or "".
+    jobs : int
+        Number of jobs in a replay.
     """
 
     log: str
@@ -172,6 +177,12 @@ class Standing:
     blocks: Blocks | None
     ms: float | None
     failure: str = ""
+    jobs: int = 0
+
+    @property
+    def started(self) -> int:
+        """The number of jobs that started, in the replay of one seed."""
+        return 0 if self.replayed is None else self.replayed.submit.size // self.replayed.seeds
 
     def value(self, figure: Figure) -> float | None:
         """Return a figure; None if a replay failed."""
@@ -213,7 +224,8 @@ def standings(records: Iterable[Record], folder: Path) -> list[Standing]:
         if log not in blocks:
             blocks[log] = Blocks.of(replayed.submit, seed=len(blocks))
         seconds = row.metric("decisions_seconds_mean")
-        listed.append(Standing(log, dispatcher, replayed, blocks[log], None if seconds is None else 1000 * seconds))
+        ms = None if seconds is None else 1000 * seconds
+        listed.append(Standing(log, dispatcher, replayed, blocks[log], ms, jobs=tables[0].start.size))
     return listed
 
 
@@ -335,8 +347,28 @@ def log_grid(log: str, listed: Sequence[Standing]) -> Grid:
         Column("ms a\ndecision", lambda s: s.ms, short, "ms a decision: mean wall time", spare=1),
         Column("failure", lambda s: s.failure, words=True) if any(s.failure for s in own) else None,
     ]
-    jobs = max((s.replayed.submit.size for s in own if s.replayed is not None), default=0)
-    return _with_intervals(Grid.of(f"{log}, {how_many(jobs, 'job', ',')}", columns, own), own)
+    return _with_intervals(replace(Grid.of(f"{log}, {_jobs_of(own)}", columns, own), notes=tuple(_why_fewer(own))), own)
+
+
+def _jobs_of(own: Sequence[Standing]) -> str:
+    """Return how many jobs of a log were replayed, and how many of them started where some did not."""
+    there = [s for s in own if s.replayed is not None]
+    jobs = max((s.jobs for s in there), default=0)
+    started = {s.started for s in there}
+    if started <= {jobs}:
+        return how_many(jobs, "job", ",")
+    least, most = min(started), max(started)
+    return f"{how_many(jobs, 'job', ',')}, of which {least:,}{f' to {most:,}' if most > least else ''} started"
+
+
+def _why_fewer(own: Sequence[Standing]) -> Iterator[str]:
+    """Yield a line on the jobs that did not start, if there are any."""
+    fewer = {s.dispatcher: s.jobs - s.started for s in own if s.replayed is not None and s.started < s.jobs}
+    if fewer:
+        listed = ", ".join(f"{name} {n:,}" for name, n in fewer.items())
+        yield (
+            f"not started: {listed} (cancelled while they waited, or without room to the end); the figures are of jobs that started"
+        )
 
 
 def _figure_columns(figure: Figure) -> list[Column]:

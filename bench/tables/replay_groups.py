@@ -18,11 +18,15 @@ CLASS = "class"
 NAMELESS = "(none)"
 LONGEST = 24  # characters of the name of a group
 MEANING = (
-    "The largest groups by number of jobs; others: all jobs outside the {n} largest groups. wait: time from submission to start, s; "
+    "The largest groups by number of jobs; jobs: those of the group in the replay; others: all jobs outside the {n} largest groups. wait: time from submission to start, s; "
     "share: sum of the waits of the group / sum of all waits; slowdown: (wait + duration) / duration; bsld: bounded slowdown, "
     "max(1, (wait + duration) / max(duration, {floor:g} s)); std: standard deviation; p95, p99: percentiles with linear "
     "interpolation; exp/run: mean of expected duration / duration."
 )
+STARTED_MEANING = (
+    " started: jobs of the group that started, of which the figures are; the others never did, or were deleted."
+)
+CORE_HOURS_MEANING = " core-hours: cores of the job times its runtime."
 LATE_MEANING = " late starts: jobs that started after their latest start, and their share of the jobs that have one."
 SPARE = {  # figure -> spare: of mean, std, median, p95, p99, max
     "wait": (0, 3, 6, 1, 9, 0),
@@ -63,14 +67,14 @@ LATE_COLUMNS = (_figure("late\nstarts", "late_starts"), _figure("\nshare", "late
 
 
 def parse_by(texts: Iterable[str]) -> list[str]:
-    """Return the properties of jobs that ``--by`` names; ``class`` means the classes of units and of unit-hours.
+    """Return the properties of jobs that ``--by`` names; ``class`` means the classes of units and of core-hours.
 
     Raises UnknownName.
 
     Examples
     --------
     >>> parse_by(["user,class"])
-    ['user', 'units', 'unit-hours']
+    ['user', 'units', 'core-hours']
     """
     names: list[str] = []
     for name in (part.strip() for text in texts for part in text.split(",") if part.strip()):
@@ -111,15 +115,19 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
         of_group += [(RECORDED, in_log[name])] if name in in_log else []
         lines += [Line(_short_name(name), who, n == 0, figures) for n, (who, figures) in enumerate(of_group)]
     late = LATE_COLUMNS if any("late_starts" in line.figures for line in lines) else ()
+    some_never = any(line.figures["started"] != line.figures["jobs"] for line in lines)
+    started = (_figure("started", "started"),) if some_never else ()
     columns = [
         Column(by, lambda line: line.group if line.first else "", words=True),
         Column("jobs", lambda line: count(line.figures["jobs"]) if line.first else ""),
         Column("dispatcher", lambda line: line.dispatcher, words=True),
+        *started,
         *COLUMNS,
         *late,
     ]
     floor = next((row.metric("bsld_floor") or 10.0 for row, _ in known), 10.0)
-    meaning = MEANING.format(n=LARGEST, floor=floor) + (LATE_MEANING if late else "")
+    meaning = MEANING.format(n=LARGEST, floor=floor) + (STARTED_MEANING if started else "")
+    meaning += (CORE_HOURS_MEANING if by == "core-hours" else "") + (LATE_MEANING if late else "")
     return Grid.of(title, columns, lines, meaning)
 
 

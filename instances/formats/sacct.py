@@ -97,6 +97,14 @@ STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
 HEADERS = "lines that repeat the header"
+OF_RULES = {  # column -> what it alone tells of the rules of a site
+    "Account": "whose limits and fair shares of accounts hold",
+    "QOS": "which priorities and limits of QOS hold",
+    "Partition": "which nodes and limits of partitions hold",
+    "Eligible": "from when jobs could start (dependencies, begin times, holds)",
+    "SubmitLine": "which limits of arrays, whole nodes, excluded nodes and licences jobs asked for",
+    "NodeList": "on which nodes jobs ran (bench calibrate needs them)",
+}
 
 
 def read_sacct(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = ()) -> Workload:
@@ -160,6 +168,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
         for column, what in (("User", "users"), ("JobName", "program names"))
         if header and column not in header
     ]
+    notes += _missing_columns(header)
     made = Trace.of_columns(
         Path(path).name, "sacct", jobs.columns, jobs.columns.requested("cores"), jobs.bad, [*notes, *_type_notes(jobs)]
     )
@@ -171,6 +180,18 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     trace = trace if survivors is None else trace.keep(survivors)
     counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
+
+
+def _missing_columns(header: Sequence[str]) -> Iterator[str]:
+    """Yield a note on the columns that rules of a site need and that a table does not have."""
+    missing = [column for column in OF_RULES if header and column not in header]
+    if missing:
+        several = len(missing) > 1
+        yield (
+            f"the log has no column{'s' * several} {', '.join(missing)}: it does not tell "
+            f"{'; '.join(OF_RULES[column] for column in missing)}; a replay on a site cannot obey that; "
+            f"to add {'them' if several else 'it'}: sacct --format=...,{','.join(missing)}"
+        )
 
 
 @dataclass

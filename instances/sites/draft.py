@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, tzinfo
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
 from ...models.counts import how_many
-from ...models.excerpt import shortened, visible
+from ...models.excerpt import excerpt, shortened, visible
 from ...models.node_states import NodeEvent
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -26,7 +27,9 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
+from ...models.unknown_names import hint
 from ..states.node_sets import hosts_of
+from .spellings import meant
 
 SHOWN = 10  # faults in a message
 Values = dict[str, Any]
@@ -75,6 +78,15 @@ class SiteError(SchedlabError, ValueError):
         super().__init__("\n".join([f"{head}:", *(f"  {line}" for line in lines)]))
 
 
+class NamedAccount(NamedTuple):
+    """An account that a line names as one that exists: as a parent, or as that of a user; ``field``: where it names it."""
+
+    where: Where
+    field: str
+    of: str
+    account: str
+
+
 @dataclass
 class Draft:
     """What is known of a site so far.
@@ -96,7 +108,9 @@ class Draft:
     settings: Values = field(default_factory=dict)
     events: list[NodeEvent] = field(default_factory=list)
     not_modelled: dict[str, None] = field(default_factory=dict)
-    unknown: dict[str, Where] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    misspelt: list[SiteFault] = field(default_factory=list)
+    named_accounts: list[NamedAccount] = field(default_factory=list)
     faults: list[SiteFault] = field(default_factory=list)
     qos_are_known: bool = False
     named_in: str = ""
@@ -117,9 +131,13 @@ class Draft:
             )
         self.name, self.named_in = name, where.file
 
-    def strange(self, where: Where, what: str) -> None:
-        """Note a key that is not known, with the line that has it first."""
-        self.unknown.setdefault(what, where)
+    def strange(self, where: Where, what: str, proposed: str = "") -> None:
+        """Note a key that is not known, with the line that has it first; ``proposed``: a known one that is similar."""
+        at = f"{Path(where.file).name}, line {where.line}"
+        question = f"; did you mean {proposed}?" if proposed else ""
+        if proposed and what not in self.unknown:  # a fault where others may follow from it
+            self.misspelt.append(SiteFault(where, what, f"{what}: it is not known{question}"))
+        self.unknown.setdefault(what, f"{what} (not known, {at}{question})")
 
     def convert(self, where: Where, key: str, text: str, convert: Convert) -> Any:
         """Return the value of a field; a wrong one is a fault, and None is returned."""
@@ -157,7 +175,7 @@ class Draft:
                 if len(self.faults) == before:
                     values[entry[0]] = value
             elif key.lower() not in ignored:
-                self.strange(where, f"{key} of {what}")
+                self.strange(where, f"{key} of {what}", meant(key, [*table, *ignored]))
         return values
 
     def hosts(self, where: Where, key: str, text: str) -> list[str]:
@@ -171,6 +189,10 @@ class Draft:
     def association(self, account: str, user: str = "", partition: str = "") -> Values:
         """Return the fields of an association, which is made if there is none."""
         return self.associations.setdefault((account, user, partition), {})
+
+    def names_account(self, where: Where, field: str, account: str, of: str = "") -> None:
+        """Note an account that must exist once all files are read; ``of``: the account or the user that it is for."""
+        self.named_accounts.append(NamedAccount(where, field, f" of {of}" if of else "", account))
 
     # --- The site.
 
@@ -186,7 +208,8 @@ class Draft:
         made["qos"] = self._each("QOS", self.qos, _with_limits(QOS), where)
         made["associations"] = self._associations(where)
         if self.faults:
-            raise SiteError(self.faults)
+            general = [fault for fault in self.faults if not fault.where.line]
+            raise SiteError([*general, *self.misspelt, *(fault for fault in self.faults if fault.where.line)])
         settings = PBSSettings if self.kind == "pbs" else SchedulerSettings
         try:
             return Site(
@@ -194,7 +217,7 @@ class Draft:
                 licences=[Licence(name, total) for name, total in self.licences.items()],
                 scheduler=settings(**_with_own_limits(settings, self.settings)),
                 kind=self.kind,
-                not_modelled=[*self.not_modelled, *(f"{what} (not known)" for what in self.unknown)],
+                not_modelled=[*self.not_modelled, *self.unknown.values()],
                 events=_merged(self.events),
                 **made,
             )
@@ -221,9 +244,17 @@ class Draft:
                 self.fault(where, "association", str(e))
         return made
 
+    def _check_named_accounts(self) -> None:
+        """Note as a fault each account that a line names and that no file has."""
+        known = [ROOT, *(account for account, user, partition in self.associations if not user and not partition)]
+        for where, name, of, account in self.named_accounts:
+            if account not in known:
+                self.fault(where, name, f"{name}{of}: there is no account {excerpt(account)}; {hint(account, known)}")
+
     def _complete_accounts(self) -> None:
         """Put accounts without a parent below the root, and add the QOS that are named, if no file defines any."""
         accounts = dict.fromkeys(account for account, *_ in self.associations)
+        self._check_named_accounts()
         if accounts and ROOT not in accounts and self.kind == "slurm":
             self.associations = {(ROOT, "", ""): {}} | self.associations
         for account in accounts:  # a user that is listed without its account

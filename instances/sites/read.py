@@ -186,10 +186,9 @@ def read_site(*paths: str | Path, zone: tzinfo = UTC, name: str | None = None) -
         form.read(draft, path, read_lines(path))
     if draft.kind == "pbs":
         pbs.complete(draft)
-    if not draft.nodes and not draft.faults:
-        draft.fault(
-            where, "", "no file describes nodes; expected slurm.conf, scontrol show node or pbsnodes -av among them"
-        )
+    if not draft.nodes:
+        why = "no file describes nodes; expected slurm.conf, scontrol show node or pbsnodes -av among them"
+        draft.faults.insert(0, SiteFault(where, "", why))
     site = draft.site(where)
     return site if name is None else replace(site, name=name)
 

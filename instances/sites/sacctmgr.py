@@ -153,6 +153,7 @@ def read_dump(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         pairs = list(_fields(match[3]))
         if what == "Parent":
             parent = name
+            draft.names_account(where, "Parent", parent)
             continue
         values = _read(draft, where, pairs, ASSOCIATION_KEYS, ASSOCIATION_IGNORED, "associations")
         given = {key.lower(): text for key, text in pairs}
@@ -214,6 +215,8 @@ def read_associations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             values.pop("parent", None)
         if not given.get("qos"):
             values.pop("qos", None)
+        if not user and values.get("parent"):
+            draft.names_account(where, "ParentName", values["parent"], f"account {account}")
         known = draft.association(account, user, given.get("partition", ""))
         if not user and account != ROOT and "parent" not in {**known, **values}:
             draft.omit("the tree of the accounts (sacctmgr show assoc without ParentName: all are below root)")
@@ -231,7 +234,7 @@ def read_qos(draft: Draft, path: Path, lines: Sequence[str]) -> None:
 
 
 def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
-    """Read ``sacctmgr -P show reservation``, which names no nodes unless they are asked for by ``format=...,Nodes``."""
+    """Read ``sacctmgr -P show reservation``, which names nodes and flags only with ``format=Name,Start,End,NodeNames,Flags``."""
     for where, row in table_rows(draft, path, lines):
         given = _lower(row)
         start, end = (
@@ -240,8 +243,9 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         )
         if start is None or end is None:
             continue
-        nodes = given.get("nodes") or given.get("nodenames") or ""
-        values: Values = {"start": start, "duration": max(0, end - start)}
+        nodes = given.get("nodename") or given.get("nodenames") or given.get("nodes") or ""
+        flags = tuple(flag for flag in words(given.get("flags", "")) if flag != "spec_nodes")
+        values: Values = {"start": start, "duration": max(0, end - start), "flags": flags}
         if nodes:
             values["nodes"] = tuple(draft.hosts(where, "Nodes", nodes))
         known = draft.reservations.get(given["name"])
@@ -250,6 +254,13 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         amounts = draft.convert(where, "TRES", given.get("tres", ""), tres_limits) or {}
         if not nodes and "cpu" in amounts:
             values["core_count"] = amounts["cpu"]
+        if not nodes:
+            columns = "show reservation format=Name,Start,End,NodeNames,Flags"
+            draft.omit(
+                f"the nodes of the reservation {given['name']} (not in the table; sacctmgr -P {columns} has them)"
+            )
+        if "flags" in given and "maint" not in flags:
+            draft.omit(f"who may use the reservation {given['name']} (sacctmgr does not print it)")
         draft.reservations[given["name"]] = values
 
 
@@ -356,6 +367,8 @@ def _command(draft: Draft, where: Where, verb: str, entity: str, parts: Sequence
         for place in _matching(draft, entity, chosen):
             inherited = draft.associations.get((place[0], "", ""), {}).get("qos")
             _apply(draft, where, draft.associations[place], pairs, inherited)
+        for text in (text.lower() for key, _, text in pairs if key.lower() == "parent"):
+            draft.names_account(where, "parent", text)
 
 
 SELECTS = (
@@ -407,6 +420,7 @@ def _add(draft: Draft, where: Where, entity: str, chosen: dict[str, tuple[str, .
         for name in chosen.get("name", chosen.get("account", ())):
             values = draft.association(name)
             values["parent"] = given.get("parent", values.get("parent", ROOT))
+            draft.names_account(where, "parent", values["parent"], f"account {name}")
             _apply(draft, where, values, pairs, None)
         return
     accounts = chosen.get("account") or tuple(filter(None, (given.get("defaultaccount") or given.get("defacct"),)))
@@ -414,6 +428,7 @@ def _add(draft: Draft, where: Where, entity: str, chosen: dict[str, tuple[str, .
         draft.fault(where, "Account", "Account is missing; expected add user NAME Account=ACCOUNT")
     for user in chosen.get("name", chosen.get("user", ())):
         for account in accounts:
+            draft.names_account(where, "Account", account, f"user {user}")
             for partition in chosen.get("partition", ("",)):
                 _apply(draft, where, draft.association(account, user, partition), pairs, None)
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from functools import lru_cache
 from itertools import groupby, islice
@@ -15,6 +15,7 @@ from typing import Any, get_type_hints
 
 from ...errors import SchedlabError, WrongValue
 from ...models.arguments import expect
+from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent
 from ...models.site import (
@@ -249,6 +250,8 @@ class _Reading:
         if not isinstance(name, str):
             self.fault(("name",), f"it is {excerpt(name)}; expected a text")
         lists = {each: self._list(each) for each in LISTS}
+        self._check_parents()
+        self._check_partitions(lists["partitions"], {node.name for node in lists["nodes"]})
         scheduler = self._record(SETTINGS[kind], ("scheduler",), self.values.get("scheduler", {}))
         others = self.values.get("not_modelled", [])
         if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
@@ -273,6 +276,31 @@ class _Reading:
                 record = self._record(LISTS[name], (name, k), entry)
                 made += [] if record is None else [record]
         return made
+
+    def _check_partitions(self, partitions: Sequence[Partition], nodes: Collection[str]) -> None:
+        """Note partitions that are given twice, and nodes of partitions that do not exist, as faults."""
+        if self.draft.faults:
+            return
+        seen: set[str] = set()
+        for k, partition in enumerate(partitions):
+            if partition.name in seen:
+                self.fault(("partitions", k, "name"), f"the partition {excerpt(partition.name)} is given twice")
+            seen.add(partition.name)
+            unknown = [name for name in partition.nodes if name not in nodes]
+            if unknown:
+                more = f" and {how_many(len(unknown) - 3, 'more node')}" if len(unknown) > 3 else ""
+                self.fault(("partitions", k, "nodes"), f"there is no node {', '.join(map(repr, unknown[:3]))}{more}")
+
+    def _check_parents(self) -> None:
+        """Note the accounts whose parent does not exist as faults."""
+        entries = self.values.get("associations", [])
+        listed = [each if isinstance(each, dict) else {} for each in (entries if isinstance(entries, list) else [])]
+        accounts = [each.get("account") for each in listed if not each.get("user")]
+        for k, each in enumerate(listed):
+            parent = each.get("parent")
+            if isinstance(parent, str) and parent and parent not in accounts:
+                there_is_none = f"there is no account {excerpt(parent)}; {hint(parent, accounts)}"
+                self.fault(("associations", k, "parent"), there_is_none)
 
     def _nodes(self, place: Key, entry: Any) -> list[SiteNode]:
         """Return the nodes of an entry: ``name`` with ranges, or ``names``, a list."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
+from ...models.unknown_names import hint
 from ..files.lines import read_lines, whole_of
 from ..formats.slurm_values import (
     count,
@@ -35,6 +37,7 @@ from .draft import (
     words,
     yes,
 )
+from .spellings import NEAR, meant
 
 # --- Texts of single keys.
 
@@ -86,6 +89,54 @@ def plugin(text: str) -> str:
     return text.rpartition("/")[2].lower()
 
 
+PLUGINS = {
+    "schedulertype": ("backfill", "builtin", "hold", "wiki", "wiki2"),
+    "selecttype": SELECT_TYPES,
+    "preempttype": PREEMPT_TYPES,
+}
+ENFORCED = ("associations", "limits", "nojobs", "nosteps", "qos", "safe", "wckeys", "all")
+PREEMPT_MODES = ("off", "cancel", "requeue", "suspend", "gang", "within", "priority", "checkpoint")
+SELECTED = (
+    "cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "cr_socket", "cr_socket_memory", "cr_memory", "cr_lln",
+    "cr_one_task_per_core", "cr_core_default_dist_block", "cr_pack_nodes", "cr_board", "cr_board_memory", "other_cons_res",
+    "other_cons_tres", "ll_shared_gres", "multiple_sharing_gres_pj", "enforce_binding_gres", "one_task_per_sharing_gres",
+    "none",
+)  # fmt: skip
+
+
+def known_plugin(kind: str) -> Convert:
+    """Return the function that gives the name of a plug-in, and raises WrongValue if Slurm has none of this name."""
+
+    def convert(text: str) -> str:
+        _check_words(text, (plugin(text),), PLUGINS[kind])
+        return plugin(text)
+
+    return convert
+
+
+def known_words(known: Sequence[str]) -> Callable[[str], tuple[str, ...]]:
+    """Return the function that gives the words of a list, and raises WrongValue for one that Slurm does not have.
+
+    >>> known_words(ENFORCED)("associations,limts")
+    Traceback (most recent call last):
+    ...
+    schedlab.errors.WrongValue: 'associations,limts'; 'limts' is not known: did you mean limits?
+    """
+
+    def convert(text: str) -> tuple[str, ...]:
+        listed = tuple(word for word in words(text) if word != "0")
+        _check_words(text, listed, known)
+        return listed
+
+    return convert
+
+
+def _check_words(text: str, listed: Iterable[str], known: Sequence[str]) -> None:
+    for word in listed:
+        if word.partition("=")[0] not in known:
+            raise WrongValue(f"{text[:60]!r}; {word[:40]!r} is not known: {hint(word, known, 'expected')}")
+
+
 def enforced(text: str) -> str:
     """Return EnforcePartLimits; ``YES`` is ``ALL``. Raises WrongValue."""
     known = {"no": "no", "any": "any", "all": "all", "yes": "all"}
@@ -101,7 +152,7 @@ def preempt_mode(text: str) -> str | None:
 
 def modes(text: str) -> tuple[str, ...]:
     """Return the preemption modes of the site."""
-    return words(text) or ("off",)
+    return known_words(PREEMPT_MODES)(text) or ("off",)
 
 
 PARTITION_STATES = ("up", "down", "drain", "inactive")
@@ -157,6 +208,10 @@ def sizes_of(text: str) -> Values:
     >>> sizes_of("gpu:a100:2(S:0-1),gpu:v100:1,shard:8"), sizes_of("(null)")
     ({'gpus': {'a100': 2, 'v100': 1}, 'gres': {'shard': 8}}, {'gpus': {}, 'gres': {}})
     """
+    for part in re.sub(r"\([^()]*\)", "", text).split(","):
+        amount = [each for each in part.split(":")[2:] if each != "no_consume"]
+        if amount and not re.fullmatch(r"\d+[kmgtp]?", ":".join(amount), re.ASCII | re.IGNORECASE):
+            raise WrongValue(f"{text[:40]!r}; expected a number after the type, as in gpu:a100:2")
     amounts = generic(text)
     gpus = {name.partition(":")[2]: n for name, n in amounts.items() if name.startswith("gpu:")}
     without_type = amounts.get("gpu", 0) - sum(gpus.values())
@@ -229,8 +284,8 @@ def job_defaults(text: str) -> Values:
 # --- The settings of the scheduler: keys that are read, keys whose effect is not modelled with their harmless values, others.
 
 SETTINGS: Table = {
-    "schedulertype": ("scheduler_type", plugin), "selecttype": ("select_type", plugin),
-    "selecttypeparameters": ("select_parameters", words), "prioritytype": ("priority_type", plugin),
+    "schedulertype": ("scheduler_type", known_plugin("schedulertype")), "selecttype": ("select_type", known_plugin("selecttype")),
+    "selecttypeparameters": ("select_parameters", known_words(SELECTED)), "prioritytype": ("priority_type", plugin),
     "priorityweightage": ("weight_age", whole), "priorityweightassoc": ("weight_assoc", whole),
     "priorityweightfairshare": ("weight_fairshare", whole), "priorityweightjobsize": ("weight_job_size", whole),
     "priorityweightpartition": ("weight_partition", whole), "priorityweightqos": ("weight_qos", whole),
@@ -238,7 +293,7 @@ SETTINGS: Table = {
     "prioritymaxage": ("max_age", minutes), "prioritydecayhalflife": ("decay_half_life", half_life),
     "prioritycalcperiod": ("calc_period", minutes), "priorityusageresetperiod": ("usage_reset_period", lower),
     "priorityfavorsmall": ("favor_small", yes), "priorityflags": ("priority_flags", words),
-    "fairsharedampeningfactor": ("fair_share_dampening", whole), "preempttype": ("preempt_type", plugin),
+    "fairsharedampeningfactor": ("fair_share_dampening", whole), "preempttype": ("preempt_type", known_plugin("preempttype")),
     "preemptmode": ("preempt_mode", modes), "preemptexempttime": ("preempt_exempt_time", lambda text: limit(text) or 0),
     "overtimelimit": ("over_time_limit", minutes_or_none), "killwait": ("kill_wait", seconds),
     "completewait": ("complete_wait", seconds), "resvoverrun": ("resv_over_run", minutes_or_none),
@@ -246,7 +301,7 @@ SETTINGS: Table = {
     "defmempergpu": ("def_mem_per_gpu", memory_limit), "maxmempercpu": ("max_mem_per_cpu", memory_limit),
     "maxmempernode": ("max_mem_per_node", memory_limit), "jobdefaults": ("job_defaults", job_defaults),
     "enforcepartlimits": ("enforce_part_limits", enforced),
-    "accountingstorageenforce": ("accounting_enforce", lambda text: tuple(w for w in words(text) if w != "0")),
+    "accountingstorageenforce": ("accounting_enforce", known_words(ENFORCED)),
     "jobrequeue": ("job_requeue", yes), "maxarraysize": ("max_array_size", whole), "maxjobcount": ("max_job_count", whole),
 }  # fmt: skip
 NOT_MODELLED: dict[str, tuple[str, ...]] = {  # key -> values with which it has no effect
@@ -268,11 +323,12 @@ NOT_MODELLED: dict[str, tuple[str, ...]] = {  # key -> values with which it has 
     "requeueexit": (),
     "requeueexithold": (),
     "allowspecresourcesusage": ("no", "0"),
+    "epilog": (),
     "jobsubmitfilter": (),
 }
 SHOWN_AS = {
     "topologyplugin": "TopologyPlugin", "topologyparam": "TopologyParam", "burstbuffertype": "BurstBufferType",
-    "jobsubmitplugins": "JobSubmitPlugins", "clifilterplugins": "CliFilterPlugins",
+    "jobsubmitplugins": "JobSubmitPlugins", "epilog": "Epilog", "clifilterplugins": "CliFilterPlugins",
 }  # fmt: skip
 IRRELEVANT_STARTS = (
     "accountingstor", "acctgather", "auth", "bcast", "communication", "cred", "crypto", "epilog", "extsensors", "gpufreq",
@@ -290,8 +346,12 @@ IRRELEVANT = word_set(
     "reconfigflags scronparameters sallocdefaultcommand schedulertimeslice schedulerport schedulerrootfilter "
     "statesavelocation storagehost tcptimeout tmpfs trackwckey treewidth usepam userprologpath vsizefactor waittime "
     "checkpointtype gresplugins cachegroups "
-    "kernelspecplugin nodefeatures"
+    "kernelspecplugin nodefeatures prepparameters"
 )
+
+
+OTHER_KEYS = ("clustername", "nodename", "partitionname", "schedulerparameters", "licenses")
+MISSPELT = 0.9  # similarity of a key of these families to a setting from which on it is a misspelt one
 
 
 class _Parameter(NamedTuple):
@@ -360,8 +420,14 @@ def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = Tru
             draft.omit(f"PriorityType={text}")
         if field == "preempt_mode" and "gang" in value:
             draft.omit("PreemptMode=GANG (time slices)")
-    elif strict and name not in IRRELEVANT and not name.startswith(IRRELEVANT_STARTS):
-        draft.strange(where, key)
+    elif strict and name not in IRRELEVANT:
+        in_family = name.startswith(IRRELEVANT_STARTS)
+        known = SETTINGS if in_family else [*SETTINGS, *NOT_MODELLED, *OTHER_KEYS]
+        proposed = meant(name, known, MISSPELT if in_family else NEAR)
+        if name in NODE_KEYS or name in NODE_IGNORED:  # of a line without NodeName
+            proposed = ""
+        if proposed or not in_family:
+            draft.strange(where, key, proposed)
 
 
 def _parameters(draft: Draft, where: Where, text: str) -> None:
@@ -372,7 +438,12 @@ def _parameters(draft: Draft, where: Where, text: str) -> None:
         key, sign, amount = pair.partition("=")
         parameter = PARAMETERS.get(key.lower())
         if parameter is None:
-            if key.lower() not in PARAMETERS_IGNORED:
+            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED])
+            if key.lower() in PARAMETERS_IGNORED:
+                continue
+            if proposed:
+                draft.strange(where, f"SchedulerParameters={pair}", proposed)
+            else:
                 draft.omit(f"SchedulerParameters={pair}")
         elif parameter.convert is None:
             draft.settings[parameter.field] = not sign or yes_or_number(amount)

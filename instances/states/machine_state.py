@@ -56,7 +56,8 @@ class MachineState:
     now
         The time in seconds. All times count from 1970 or from any other second 0, plus ``shift``.
     platform
-        The nodes, by their real names. Amounts that are neither free nor used by the running jobs are left out.
+        The nodes, by their real names, and the licences that are free now. Amounts that are neither free nor used by the
+        running jobs are left out.
     states
         The state of each node, in the order of ``platform.nodes``; see ``schedlab.models.node_states``.
     queues
@@ -319,7 +320,7 @@ def check_part_names(jobs: Iterable[tuple[Job, Entry]], ids: Container[str]) -> 
 
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
-           "name", "held", "array", "priority", "nodes", "per_node", "whole_nodes")  # fmt: skip
+           "name", "held", "array", "priority", "nodes", "per_node", "whole_nodes", "licences")  # fmt: skip
 NOWHERE = ("",)  # the nodes of a job that may use none; it is left out
 CLOCK = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)", re.ASCII)
 
@@ -364,27 +365,30 @@ def state_of(values: Any, document: Document) -> MachineState:
     document.raise_faults()
     top.only(
         "schema", "version", "now", "utc_offset", "source", "queues", "nodes", "running", "waiting", "arrays",
-        "reservations", "ended",
+        "reservations", "ended", "licences",
     )  # fmt: skip
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
     nodes = _nodes(top)
+    licences = top.amounts("licences") if "licences" in top.values else {}
     queues, stopped = _queues(top, nodes)
     ids: Counter[str] = Counter()
     running = [r for entry in top.entries("running") for r in _running(entry, nodes, now, shift, ids)]
-    jobs = [(_waiting(entry, queues, nodes, shift, ids), entry) for entry in top.entries("waiting")]
+    jobs = [(_waiting(entry, queues, nodes, licences, shift, ids), entry) for entry in top.entries("waiting")]
     may_start = _arrays(top, [entry for _, entry in jobs])
     check_part_names(jobs, ids)
     reserved = reservations_of(top, {name: node.capacity for name, node in nodes.items()}, set(queues), now, shift)
     priority = {job.id: n for job, entry in jobs if (n := entry.maybe_whole("priority", 0)) is not None}
     ended = tuple(_ended(entry, now, shift) for entry in (top.entries("ended") if "ended" in top.values else ()))
     document.raise_faults()
-    platform = Platform(_groups(nodes, running))
+    platform = Platform(_groups(nodes, running), licences)
     document.raise_faults()
     private = {r.queue: r.name for r in reversed(reserved) if r.queue}
     shared = _partly_held(nodes, running)
     jobs = [(_beside(job, queues, tuple(nodes), shared), entry) for job, entry in jobs]
-    left_out = dict(_left_out(platform, jobs, queues, stopped, private, now, shift))
+    left_out = dict(_without_licences([job for job, _ in jobs], licences))
+    jobs = [(replace(job, licences={}), entry) if job.id in left_out else (job, entry) for job, entry in jobs]
+    left_out |= dict(_left_out(platform, jobs, queues, stopped, private, now, shift))
     array_of = {job.id: entry.values["array"] for job, entry in jobs if "array" in entry.values}
     left_out |= _beyond_limits([job for job, _ in jobs if job.id not in left_out], array_of, may_start)
     waiting = [job for job, _ in jobs if job.id not in left_out]
@@ -581,8 +585,28 @@ def _id(entry: Entry, ids: Counter[str]) -> str:
     return name
 
 
-def _waiting(entry: Entry, queues: Mapping[str, Queue], nodes: Container[str], shift: int, ids: Counter[str]) -> Job:
+def _without_licences(jobs: Iterable[Job], free: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Yield (id, reason) of the jobs that ask for more licences than are free now."""
+    for job in jobs:
+        lacking = next((name for name, n in job.licences.items() if n > free.get(name, 0)), None)
+        if lacking is not None:
+            asked = how_many(job.licences[lacking], "licence")
+            yield job.id, f"asks for {asked} of {lacking!r}, of which {free.get(lacking, 0)} are free"
+
+
+def _waiting(
+    entry: Entry,
+    queues: Mapping[str, Queue],
+    nodes: Container[str],
+    licences: Mapping[str, int],
+    shift: int,
+    ids: Counter[str],
+) -> Job:
     entry.only(*WAITING)
+    held = entry.amounts("licences") if "licences" in entry.values else {}
+    for name in held:
+        if name not in licences:
+            entry.add_fault(f"licences.{name}", f"one of the licences {', '.join(licences) or '(none)'}", name)
     for key in ("per_node", "whole_nodes") if "chunks" in entry.values else ():
         if key in entry.values:
             entry.add_fault(key, "no such field beside chunks", entry.values[key])
@@ -604,6 +628,7 @@ def _waiting(entry: Entry, queues: Mapping[str, Queue], nodes: Container[str], s
         nodes=_names(entry, "nodes", nodes),
         per_node=entry.maybe_whole("per_node", 1, MOST_CAPACITY),
         whole_nodes=entry.flag("whole_nodes"),
+        licences={name: n for name, n in held.items() if n},
     )
 
 

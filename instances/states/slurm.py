@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
@@ -458,12 +458,17 @@ def takes_whole_nodes(job: Values) -> bool:
     return bool(set(words) - NOT_EXCLUSIVE) or bool({"none", "user", "mcs", "topo"} & set(shared))
 
 
-def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
-    """Return why a pending job must not start now; None if nothing forbids it."""
+def why_held(job: Values, known_reservations: Sequence[str], knows_licences: bool = False) -> str | None:
+    """Return why a pending job must not start now; None if nothing forbids it.
+
+    ``knows_licences``: whether it is known how many licences are free.
+    """
     words = job_words(job.get("job_state"))
     reason = text(job.get("state_reason")).strip("()")
     if reason.lower() == "reservation" and any(name in known_reservations for name in names(job.get("resv_name"))):
         reason = ""  # its queue is private to that reservation
+    if reason.lower() == "licenses" and knows_licences:
+        reason = ""
     if reason.lower() not in MAY_START:
         return reason
     others = [word for word in words if word != "PENDING"]
@@ -476,10 +481,45 @@ def why_held(job: Values, known_reservations: Sequence[str]) -> str | None:
     return None
 
 
+LICENCE = re.compile(r"([\w.@/-]+)(?:[:*=](\d{1,9}))?", re.ASCII)
+
+
+def licences_of(job: Values, known: Container[str]) -> dict[str, int]:
+    """Return the licences that a pending job asks for. Raises WrongValue if the free number of one is not known.
+
+    >>> licences_of({"licenses": "matlab:2,ansys@server"}, {"matlab", "ansys@server"})
+    {'matlab': 2, 'ansys@server': 1}
+    """
+    listed: dict[str, int] = {}
+    for part in filter(None, re.split("[,;]", text(job.get("licenses")))):
+        match = LICENCE.fullmatch(part.strip())
+        if match is None or match[1] not in known:
+            raise WrongValue(f"asks for licences, whose free number is not known: {text(job.get('licenses'))[:SHOWN]}")
+        listed[match[1]] = listed.get(match[1], 0) + int(match[2] or 1)
+    return listed
+
+
+def free_licences(text_of_scontrol: str) -> dict[str, int]:
+    r"""Return the free number of each licence that ``scontrol show lic`` prints. Raises WrongValue.
+
+    >>> free_licences("LicenseName=matlab\n    Total=20 Used=17 Free=3 Reserved=0 Remote=no")
+    {'matlab': 3}
+    """
+    free: dict[str, int] = {}
+    for entry in re.split(r"(?=LicenseName=)", text_of_scontrol)[1:]:
+        values = dict(re.findall(r"(\w+)=(\S*)", entry))
+        number_of = values.get("Free", "")
+        if not re.fullmatch(r"\d{1,9}", number_of, re.ASCII):
+            raise WrongValue(
+                f"licence {values['LicenseName'][:SHOWN]!r}: Free is {number_of[:SHOWN]!r}; expected a number"
+            )
+        free[values["LicenseName"]] = int(number_of)
+    return free
+
+
 def not_modelled(job: Values, units: int) -> str | None:
     """Return what a pending job asks for that cannot be represented; None if there is nothing."""
     for name, what in (
-        ("licenses", "licences, whose free number is not known"),
         ("burst_buffer", "a burst buffer"),
         ("cluster_features", "features of clusters"),
     ):
@@ -647,7 +687,12 @@ Made = dict[str, Any]
 
 
 def state_from_slurm(
-    jobs: Values, nodes: Values, now: int | None, ewt: int, reservations: Values | None = None
+    jobs: Values,
+    nodes: Values,
+    now: int | None,
+    ewt: int,
+    reservations: Values | None = None,
+    licences: Mapping[str, int] | None = None,
 ) -> tuple[Made, Counter[str]]:
     """Return the state as the values of a state file, and the numbers of jobs and reservations left out by reason.
 
@@ -663,6 +708,8 @@ def state_from_slurm(
         Expected waiting time of each queue in seconds.
     reservations
         The values of ``scontrol show reservations --json``; None: not known.
+    licences
+        Licence -> how many are free (``free_licences``); None: not known.
 
     Raises
     ------
@@ -672,20 +719,27 @@ def state_from_slurm(
     at = now if now is not None else number(jobs.get("last_update"))
     if at is None:
         raise WrongValue("the time of the state is not known: squeue --json has no last_update; expected --now SECONDS")
-    return _State(jobs.get("jobs") or [], nodes_of(nodes), at, ewt, reservations).made()
+    return _State(jobs.get("jobs") or [], nodes_of(nodes), at, ewt, reservations, licences or {}).made()
 
 
 class _State:
     """The state that is being made."""
 
     def __init__(
-        self, jobs: list[Values], nodes: dict[str, SlurmNode], now: int, ewt: int, reservations: Values | None
+        self,
+        jobs: list[Values],
+        nodes: dict[str, SlurmNode],
+        now: int,
+        ewt: int,
+        reservations: Values | None,
+        licences: Mapping[str, int],
     ) -> None:
         self.jobs = jobs
         self.nodes = nodes
         self.now = now
         self.ewt = ewt
         self.reservations = reservations
+        self.licences = licences
         self.sets = NodeSets(nodes)
         self.kinds = kinds_asked(jobs)
         if any(node.generic.get("gpu") for node in nodes.values()):
@@ -748,6 +802,7 @@ class _State:
             "waiting": waiting,
         }
         fields |= {"ended": ended} if ended else {}
+        fields |= {"licences": dict(self.licences)} if self.licences else {}
         fields |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
         return fields | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
 
@@ -861,11 +916,13 @@ class _State:
         """Return a pending job, or what the tasks of an array have in common."""
         spread = spread_tasks(job)
         units = spread or max(1, number(job.get("node_count")) or 1)
-        held = why_held(job, reservations) or not_modelled(job, units)
+        held = why_held(job, reservations, bool(self.licences)) or not_modelled(job, units)
         request = {"cores": 1}
         queue = _queue(job)
         where: dict[str, Any] = {}
+        licences: dict[str, int] = {}
         try:
+            licences = licences_of(job, self.licences)
             request = amounts(job, units)
             if number(job.get("het_job_id")):
                 inside, queue = bound(self.sets, job, _name(job), units, request, self.nodes, left)
@@ -879,6 +936,7 @@ class _State:
             "submit": number(job.get("submit_time")) or self.now, "walltime": _walltime(job), "units": units,
             "request": request, "queue": queue,
         } | where | _texts(job)  # fmt: skip
+        made |= {"licences": licences} if licences else {}
         made |= {"earliest_start": eligible} if eligible > self.now else {}
         priority = number(job.get("priority"))
         made |= {"priority": priority} if priority is not None else {}

@@ -1,4 +1,4 @@
-"""Whether a log and a site fit: partitions, accounts, QOS, licences and nodes of the log that the site does not have.
+"""Whether a log and a site fit: names of the log that the site does not have, times of the site outside of the log.
 
 What happens to jobs that name them is up to the caller: they go on as far as they can (``keep``), are left out (``skip``), or
 the first of them end the replay with an error that lists them (``stop``).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
+from ...models.node_states import NodeEvent
 from ...models.site import PBSSettings, Site
 from ...models.unknown_names import hint
 from .site_limits import licences_in, partitions_of_jobs
@@ -26,11 +28,13 @@ CHOICES = ("keep", "skip", "stop")
 SHOWN_JOBS = 3
 SHOWN_NAMES = 5
 LEFT_OUT = "unknown to the site, left out"
-PARTITION, QUALITY, ACCOUNT, LICENCE, ASKED, RAN = "partition", "QOS", "account", "licence", "requested node", "node"
+PARTITION, QUALITY, ACCOUNT, USER = "partition", "QOS", "account", "user"
+LICENCE, ASKED, RAN = "licence", "requested node", "node"
 EFFECTS = {
     PARTITION: "left out",
     QUALITY: "no limit of it holds",
     ACCOUNT: "no limit of it holds",
+    USER: "no limit or share of it holds",
     LICENCE: "they wait for none",
     ASKED: "it is left out of their requests",
     RAN: "recorded; they may run elsewhere",
@@ -61,7 +65,7 @@ class _Unknown:
 def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: bool = False) -> Workload:
     """Return the jobs of a log that go on although the site does not have what they name; the report says which do not.
 
-    QOS and accounts are compared where the site has some, in any case of letters.
+    QOS, accounts and users are compared where the site has some, in any case of letters.
 
     Parameters
     ----------
@@ -171,6 +175,9 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     accounts = list(dict.fromkeys(a.account for a in site.associations))
     if accounts:
         yield ACCOUNT, accounts, True, [(r.account,) for r in asked], request
+    users = list(dict.fromkeys(a.user for a in site.associations if a.user))
+    if users:
+        yield USER, users, True, [(name,) for name in workload.users], workload.user
     licences = [x.name for x in site.licences]
     yield LICENCE, licences, False, [tuple(licences_in(r.licences)) for r in asked], request
     nodes = [n.name for n in site.nodes]
@@ -184,3 +191,70 @@ def _hosts(text: str) -> Sequence[str]:
         return hosts_of(text) if text else ()
     except WrongValue:
         return ()
+
+
+# --- Times of the site that are none of the log.
+
+REPEATED = frozenset(("hourly", "daily", "weekly", "weekday", "weekend"))  # flags of reservations without an end
+FOREVER = 2**62
+
+
+def outside_of_log(begin: float, end: float, site: Site, zone: tzinfo = UTC) -> str | None:
+    """Return a note if the reservations and outages of a site are all outside of the time of a log.
+
+    Parameters
+    ----------
+    begin, end : float
+        First and last time of the log, Unix time in s.
+    site : Site
+        The site.
+    zone : tzinfo, optional
+        Time zone in which times are written.
+
+    Returns
+    -------
+    str or None
+        The note, with both ranges; None if the site has no times, or some of them are in the log.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import SiteReservation
+    >>> site = Site("s", reservations=[SiteReservation("maint", start=3600, duration=600)])
+    >>> outside_of_log(3000, 5000, site) is None
+    True
+    >>> outside_of_log(7200, 9000, site)[:82]
+    'the 1 reservation of the site (1970-01-01 01:00 to 1970-01-01 01:10) is outside of'
+    """
+    reserved = [(r.start, FOREVER if REPEATED & set(r.flags) else r.end) for r in site.reservations]
+    outages = _outages(site.events)
+    spans = [*reserved, *outages]
+    if not spans or any(first < end and last > begin for first, last in spans):
+        return None
+    counted = [how_many(len(reserved), "reservation")] if reserved else []
+    counted += [how_many(len(outages), "node outage")] if outages else []
+    every, are = ("all", "are") if len(spans) > 1 else ("the", "is")
+    first = min(start for start, _ in spans)
+    last = max(start if stop == FOREVER else stop for start, stop in spans)
+    return (
+        f"{every} {' and '.join(counted)} of the site ({_written(first, zone)} to {_written(last, zone)}) {are} outside of the "
+        f"time of the log ({_written(begin, zone)} to {_written(end, zone)}, {zone}): if they should not be, read the site and "
+        "the log with the same --zone"
+    )
+
+
+def _written(seconds: float, zone: tzinfo) -> str:
+    return f"{datetime.fromtimestamp(seconds, zone):%Y-%m-%d %H:%M}"
+
+
+def _outages(events: Iterable[NodeEvent]) -> list[tuple[int, int]]:
+    """Return from when to when nodes were down or drained, each outage of some nodes once."""
+    since: dict[str, int] = {}
+    spans: dict[tuple[int, int], None] = {}
+    for event in sorted(events, key=lambda event: event.time):
+        for node in event.nodes:
+            if event.kind != "node-up":
+                since.setdefault(node, event.time)
+            elif node in since:
+                spans[since.pop(node), event.time] = None
+    spans.update(dict.fromkeys((time, FOREVER) for time in since.values()))
+    return list(spans)

@@ -325,6 +325,13 @@ OBEYED = frozenset({
     "max_jobs_per_account", "max_tres_per_account", "grp_tres_mins", "grp_tres_run_mins", "grp_wall", "max_tres_mins",
     "min_tres",
 })  # fmt: skip
+OF_QOS_AT_SUBMIT: tuple[str, ...] = ("grp_submit", "max_submit_per_user", "max_submit_per_account")
+OF_ACCOUNTS_AT_SUBMIT: tuple[str, ...] = ("grp_submit", "max_submit")
+SPELLED = {
+    "grp_submit": "GrpSubmitJobs", "max_submit": "MaxSubmitJobs", "max_submit_per_user": "MaxSubmitJobsPerUser",
+    "max_submit_per_account": "MaxSubmitJobsPerAccount", "max_tres_per_node": "MaxTRESPerNode",
+}  # fmt: skip
+AT_SUBMIT = "beyond single arrays: the jobs of a log were accepted"
 GRP_MINUTES = ("grp_tres_mins", "grp_tres_run_mins", "grp_wall")
 OF_USAGE = ("grp_tres_mins", "grp_wall")  # of past jobs, too
 OF_GROUPS = ("grp_jobs", "grp_tres", *GRP_MINUTES)
@@ -577,6 +584,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
     owners, which = owners_of(w, site)
     rules = _Rules(site)
     held = tres_of(w, platform)
+    at_once = submitted_together(w)
     why: dict[int, str] = {}
 
     def note(rows: Ints, text: str) -> None:
@@ -591,6 +599,8 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         if refused and all(refused):
             note(rows, f"{refused[0]} in partition {owner.partitions[0]!r}")
         for label, most, amounts in _of_one_job(owner, rules, w, held):
+            note(rows[amounts[rows] > most], f"{label} is {most:,}, and it asks for more")
+        for label, most, amounts in _of_submission(owner, rules, at_once):
             note(rows[amounts[rows] > most], f"{label} is {most:,}, and it asks for more")
         for label, least, amounts in _too_small(owner, rules, held):
             note(rows[amounts[rows] < least], f"{label} is {least:,}, and it asks for less")
@@ -630,6 +640,36 @@ def _of_one_job(
         taken |= fresh
 
 
+def _of_submission(owner: Owner, rules: _Rules, at_once: Ints) -> Iterator[tuple[str, int, Ints]]:
+    """Yield the limits on the jobs that an owner may have at all: the name, the limit, and how many are submitted at once.
+
+    A job that is submitted with more tasks than the limit is refused [SlurmDoc, resource_limits], and so is any where it is 0.
+    """
+    if not enforces_limits(rules.site):
+        return
+    taken: set[str] = set()
+    listed = [(label, limits, OF_QOS_AT_SUBMIT) for label, limits in rules.of_qos(owner)]
+    listed += [(one.label, one.limits, OF_ACCOUNTS_AT_SUBMIT) for one in rules.line(owner)]
+    for label, limits, names in listed:
+        for name in names:
+            most = getattr(limits, name)
+            key = "max_submit_per_user" if name == "max_submit" else name
+            if most is None or key in taken:
+                continue
+            yield f"{name} of {label} (jobs that are submitted together)", most, at_once
+            if names is OF_QOS_AT_SUBMIT or name == "max_submit":
+                taken.add(key)
+
+
+def submitted_together(workload: Workload) -> Ints:
+    """Return for each job how many jobs were submitted with it: the tasks of its array, else 1; shape (jobs,)."""
+    together = np.ones(len(workload), np.int64)
+    tasks = Counter(workload.arrays.values())
+    for row, array in workload.arrays.items():
+        together[row] = tasks[array]
+    return together
+
+
 def _too_small(owner: Owner, rules: _Rules, held: Mapping[str, Ints]) -> Iterator[tuple[str, int, Ints]]:
     """Yield the least amounts of a job of an owner: the name, the least amount, and the amounts of all rows."""
     if not enforces_limits(rules.site):
@@ -660,6 +700,15 @@ def _of_minutes(site: Site, limits: Sequence[Limits]) -> Iterator[str]:
         yield "that jobs are killed when GrpTRESMins or GrpWall is used up"
     if settings.usage_reset_period != "none":
         yield "PriorityUsageResetPeriod"
+
+
+def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
+    """Yield the settings of Slurm that no dispatcher of a replay obeys."""
+    if settings.complete_wait:
+        yield f"CompleteWait={settings.complete_wait}"
+    if settings.preempt_type != "none":
+        mode = ",".join(settings.preempt_mode)
+        yield f"PreemptType={settings.preempt_type}, PreemptMode={mode} (bench calibrate preempts jobs)"
 
 
 def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:
@@ -703,13 +752,22 @@ def not_modelled(site: Site) -> list[str]:
     groups = [*((q.label, q.limits) for q in site.associations), *((f"QOS {q.name}", q.limits) for q in site.qos)]
     for _, limits in groups if enforces_limits(site) else ():
         given.update(name for name, _ in limits.given() if name not in OBEYED)
-    names += [f"{name} ({n} times)" for name, n in given.items()]
+    for name, n in given.items():
+        more = f"; {AT_SUBMIT}" if "submit" in name else ""
+        names.append(f"{SPELLED.get(name, name)} ({how_many(n, 'time')}{more})")
     tres = {counted for _, limits in groups for _, counted, _ in _running(limits)}
     names += [f"limits of {t}" for t in sorted(tres) if t == "billing" or t.startswith("energy")]
     if any(q.limit_factor not in (None, 1) for q in site.qos):
         names.append("LimitFactor of QOS")
     if any(p.state in ("down", "inactive") for p in site.partitions):
         names.append("the states of partitions")
+    names += [
+        f"OverSubscribe={p.oversubscribe} of partition {p.name}" for p in site.partitions if p.jobs_per_resource > 1
+    ]
+    names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
+    chosen = [r for r in site.reservations if not r.nodes and (r.node_count is not None or r.core_count is not None)]
+    names += [f"the choice of nodes of the reservation {r.name}" for r in chosen]
+    names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []
     if isinstance(site.scheduler, PBSSettings):
         names += _of_pbs(site, site.scheduler)
     names += _of_minutes(site, [limits for _, limits in groups if enforces_limits(site)])

@@ -29,7 +29,10 @@ SIZES = ((1, "1 CPU"), (8, "2 to 8 CPUs"), (64, "9 to 64 CPUs"), (512, "65 to 51
 WORST = 10  # jobs with the largest errors that are named
 GOOD = (0.95, 0.05)  # least precision and recall; greatest relative error of the mean wait
 USABLE = (0.85, 0.15)
-UNOBEYED_LIMITS = frozenset({"grp_wall", "grp_tres_mins", "max_tres_per_node", "min_tres"})
+UNOBEYED_LIMITS = frozenset({
+    "grp_wall", "grp_tres_mins", "max_tres_per_node", "min_tres", "grp_submit", "max_submit", "max_submit_per_user",
+    "max_submit_per_account",
+})  # fmt: skip
 UNOBEYED_OF_QOS = ("usage_threshold", "limit_factor")
 UNOBEYED_SETTINGS = ("bf_busy_nodes", "bf_licenses", "bf_ignore_newly_avail_nodes", "complete_wait", "max_sched_time")
 RULE = (

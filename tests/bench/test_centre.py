@@ -109,6 +109,63 @@ def test_a_log_that_names_nodes_is_replayed_on_them(bench, in_process, centre, t
     assert files[0] == files[1]
 
 
+def test_times_of_a_site_outside_of_the_log_are_told(bench, in_process, centre, tmp_path):
+    """The reservation was imported as if its times were those of Greenwich; the machine is in Tokyo."""
+    (tmp_path / "res.txt").write_text(
+        f"ReservationName=maint StartTime={stamp(-60)} EndTime={stamp(1800)} Duration=00:31:00\n   Nodes=n1 Flags=MAINT\n"
+    )
+    site = tmp_path / "site.toml"
+    assert bench("import", "site", centre / "slurm.conf", tmp_path / "res.txt", "--out", site)[0] == 0
+    words = ["--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "runs"]
+    for zone, told in (("UTC", False), ("Asia/Tokyo", True)):
+        code, _, err = bench("simulate", centre / "jobs.txt", "--site", site, "--zone", zone, *words)
+        assert code == 0 and ("outside of the time of the log" in " ".join(err.split())) is told, err
+        code, out, err = bench("calibrate", centre / "jobs.txt", "--site", site, "--zone", zone, "--replays", 1)
+        assert code == 0 and ("outside of the time of the log" in " ".join((out + err).split())) is told, out + err
+
+
+def test_a_site_keeps_jobs_on_as_many_nodes_as_they_asked_for(bench, in_process, centre, tmp_path):
+    """Without a site, the shares of a job may come to lie on one node, which is told."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    for old, new in (("|4|4|1|n", "|4|4|2|n"), ("node=1", "node=2"), ("|n1|", "|n[1-2]|"), ("|n2|", "|n[1-2]|")):
+        lines[4] = lines[4].replace(old, new)
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(lines) + "\n")
+    words = ["simulate", log, "--dispatchers", "fcfs", "--jobs", 1]
+    code, _, err = bench(*words, "--nodes", 2, "--cores", 4, "--out", tmp_path / "without")
+    assert code == 0 and "a replay without a site may put their shares on fewer nodes: 1 job" in " ".join(err.split())
+    code, _, err = bench(*words, "--site", centre / "slurm.conf", "--out", tmp_path / "with")
+    assert code == 0 and "fewer nodes" not in err
+    code, out, err = bench("calibrate", log, "--site", centre / "slurm.conf", "--replays", 1)
+    assert code == 0 and "fewer nodes" not in out + err
+
+
+def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre, tmp_path):
+    """Of ana's jobs one was cancelled in the queue: it came a second after a job that waited, and left it in the next one."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    cells = [dict(zip(HEAD.split("|"), line.split("|"), strict=True)) for line in lines[1:]]
+    waited = next(row for row in reversed(cells) if row["Start"] > row["Submit"])
+    since = datetime.fromisoformat(waited["Submit"]).replace(tzinfo=UTC).timestamp() - 1_700_000_000
+    assert stamp(since + 2) <= waited["Start"]
+    times = "|".join(stamp(t) for t in (since + 1, since + 1, since + 2, since + 2))
+    lines.append(f"61|ana|chem|batch|normal|{times}|0|00:05:00|4|0|1|None assigned|CANCELLED||1")
+    log = tmp_path / "jobs.txt"
+    log.write_text("\n".join(lines) + "\n")
+    words = ["simulate", log, "--site", centre / "slurm.conf", "--cancelled", "--dispatchers", "fcfs", "--jobs", 1]
+    code, out, err = bench(*words, "--by", "user", "--explain", "--out", tmp_path / "runs")
+    assert code == 0, err
+    of_ana = sum("|ana|" in line for line in lines)
+    code, board, _ = bench("leaderboard", *words[1:], "--out", tmp_path / "board")
+    text = " ".join(board.split())
+    assert code == 0 and "jobs, 61 jobs, of which 60 started" in text, text
+    assert "not started: fcfs 1 (cancelled while they waited, or without room to the end)" in text
+    table = [line.split() for line in out[out.index("by user") :].splitlines()]
+    at = next(k for k, row in enumerate(table) if row[:1] == ["ana"])
+    assert table[at][:3] == ["ana", str(of_ana), "fcfs"], table
+    assert table[at + 1][:3] == ["as", "recorded", str(of_ana - 1)], table
+    assert "started: jobs of the group that started, of which the figures are" in " ".join(out.split())
+
+
 def test_features_are_not_known_from_a_log(bench, in_process, centre, tmp_path):
     lines = (centre / "jobs.txt").read_text().splitlines()
     table = [lines[0] + "|Constraints", *(f"{line}|{'ib' if k % 3 else ''}" for k, line in enumerate(lines[1:]))]
@@ -204,7 +261,9 @@ def test_a_calibration_leaves_jobs_out_that_ran_on_unknown_nodes(bench, centre, 
 @pytest.fixture
 def enforced(centre, tmp_path):
     """A site that enforces the limits of its account."""
-    (tmp_path / "dump.cfg").write_text("Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4\n")
+    (tmp_path / "dump.cfg").write_text(
+        "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':Fairshare=4:MaxSubmitJobs=9\n"
+    )
     conf = (centre / "slurm.conf").read_text() + "AccountingStorageEnforce=limits\n"
     (tmp_path / "slurm.conf").write_text(conf)
     return f"{tmp_path / 'slurm.conf'},{tmp_path / 'dump.cfg'}"
@@ -213,8 +272,11 @@ def enforced(centre, tmp_path):
 @pytest.mark.parametrize(
     ("dispatchers", "change", "words"),
     [
-        ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey grp_submit (1 times)"),
+        ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey GrpSubmitJobs (1 time; "),
         ("slurm", "account.chem.GrpWall = 60", "dispatcher slurm does not obey grp_wall of account chem"),
+        ("slurm", "account.chem.GrpSubmit = 500", "dispatcher slurm does not obey grp_submit of account chem"),
+        ("slurm", "account.chem.MaxSubmit = 3", "dispatcher slurm does not obey max_submit of account chem"),
+        ("fcfs", "account.chem.MaxSubmit = 3", "dispatcher fcfs does not obey max_submit of account chem"),
     ],
 )
 def test_a_change_that_a_dispatcher_does_not_obey_is_refused(

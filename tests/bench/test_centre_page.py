@@ -12,6 +12,10 @@ from shared_data import DATA
 
 LAB = DATA / "slurm_lab" / "full"
 FILES = ("slurm.conf", "gres.conf", "dump.cfg", "qos.txt", "events.txt")
+# what the page's command prints of the reservation that actions.json has
+RESERVATIONS = """Name|TimeStart|TimeEnd|NodeName|Flags
+maint1|2026-11-25T04:01:52|2026-11-25T04:05:52|n[9-10]|MAINT,SPEC_NODES
+"""
 
 
 def commands():
@@ -27,7 +31,7 @@ def test_the_commands_of_the_page_end_with_an_answer(bench, in_process, tmp_path
     monkeypatch.chdir(tmp_path)
     for name in FILES:
         shutil.copy(LAB / name, name)
-    shutil.copy(LAB / "res_03.txt", "res.txt")
+    Path("res.txt").write_text(RESERVATIONS)
     with gzip.open(LAB / "sacct_duplicates.txt.gz", "rb") as packed:
         Path("jobs.txt").write_bytes(packed.read())
     told = {}

@@ -18,7 +18,7 @@ from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Decision, Start
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.groups import LARGEST, Spread, spreads_of
+from schedlab.simulation.groups import LARGEST, Spread, core_hours, spreads_of
 from schedlab.simulation.metrics import metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 
@@ -69,11 +69,22 @@ def test_the_accuracy_of_the_walltimes_of_a_user():
     assert recorded(log(FOUR, FOUR_STARTS)).by("user")["ann"].expected_ratio is None
 
 
-def test_classes_of_units_and_unit_hours():
+def test_classes_of_units_and_core_hours():
     jobs = [(0, 3599, 1, "long", "a"), (0, 3600, 1, "long", "a"), (0, 3600, 2, "long", "a"), (0, 9000, 4, "long", "a")]
     found = recorded(log(jobs, [0] * 4), PLATFORM)
     assert {name: g.jobs for name, g in found.by("units").items()} == {"1": 2, "2-4": 2}
-    assert {name: g.jobs for name, g in found.by("unit-hours").items()} == {"below 1": 1, "1-10": 2, "10-100": 1}
+    assert {name: g.jobs for name, g in found.by("core-hours").items()} == {"below 1": 1, "1-10": 2, "10-100": 1}
+
+
+def test_core_hours_count_the_cores_of_all_units():
+    work = Workload.of(sl.Dispatch(PLATFORM, [Job("a", 0, 7200, 3, {"cores": 2}, "long", runtime=3600)], QUEUES))
+    assert core_hours(work).tolist() == [6.0]
+    without = Workload.of(
+        sl.Dispatch(
+            Platform([NodeGroup("n", 4, {"gpus": 1})]), [Job("a", 0, 60, 3, {"gpus": 1}, "long", runtime=1800)], QUEUES
+        )
+    )
+    assert core_hours(without).tolist() == [1.5]  # of machines without cores, a unit counts as one
 
 
 def test_an_unknown_property_is_named():

@@ -9,7 +9,7 @@ import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.node_sets import waiting_tasks
-from schedlab.instances.states.slurm import SlurmNode, node_words, reservations_in_text, state_from_slurm
+from schedlab.instances.states.slurm import SlurmNode, free_licences, node_words, reservations_in_text, state_from_slurm
 from schedlab.simulation import decide
 from schedlab.simulation.shadow_answer import faults
 from shared_data import DATA
@@ -46,6 +46,37 @@ def node(name, **more):
 def made(jobs, nodes):
     values, skipped = state_from_slurm({"jobs": jobs, "last_update": n(NOW)}, {"nodes": nodes}, None, 3600)
     return state_of(values, Document(Path("state.json"))), skipped
+
+
+LICENCES = """LicenseName=matlab
+    Total=20 Used=18 Free=2 Reserved=0 Remote=no
+LicenseName=ansys@server
+    Total=4 Used=4 Free=0 Reserved=0 Remote=yes
+"""
+
+
+def test_jobs_with_licences_start_while_some_are_free():
+    """``scontrol show lic`` says how many; without it, such jobs are held, as they are by another reason or licence."""
+    asks = [("matlab:1", "Licenses"), ("matlab", "Resources"), ("matlab:1", "Priority"), ("ansys@server:1", "Licenses"),
+            ("idl", "Licenses"), ("matlab|idl", "Resources"), ("matlab:1", "Dependency")]  # fmt: skip
+    jobs = [
+        pending(k, licenses=asked, state_reason=why, cpus=n(1), tres_req_str="cpu=1,node=1")
+        for k, (asked, why) in enumerate(asks, 1)
+    ]
+    nodes = {"nodes": [node("c1")]}
+    values, _ = state_from_slurm(
+        {"jobs": jobs, "last_update": n(NOW)}, nodes, None, 3600, None, free_licences(LICENCES)
+    )
+    state = state_of(values, Document(Path("state.json")))
+    assert [s.job for s in decide(state, "easy").starts] == ["1", "2"]
+    assert [job.id for job in state.waiting] == ["1", "2", "3"]
+    assert state.left_out["4"] == "asks for 1 licence of 'ansys@server', of which 0 are free"
+    assert state.left_out["6"] == "asks for licences, whose free number is not known: matlab|idl"
+    assert state.left_out["7"] == "Dependency" and "5" in state.left_out
+    without, _ = made(jobs, [node("c1")])
+    assert without.waiting == ()
+    with pytest.raises(WrongValue, match="licence 'matlab': Free is ''; expected a number"):
+        free_licences("LicenseName=matlab Total=20")
 
 
 def starts(jobs, nodes, dispatcher="easy"):

@@ -67,6 +67,27 @@ def imported(bench, folder, jobs, nodes, *options):
     return read_state(folder / "state.json"), out
 
 
+def test_licences_of_slurm_come_from_a_file_of_their_own(bench, tmp_path):
+    job = {
+        "job_id": 1, "job_state": ["PENDING"], "state_reason": "Licenses", "partition": "p", "node_count": 1, "time_limit": 60,
+        "submit_time": 1_700_000_000, "priority": 5, "tres_req_str": "cpu=1,node=1", "licenses": "matlab:2",
+    }  # fmt: skip
+    node = {"name": "c1", "cpus": 4, "real_memory": 1000, "state": ["IDLE"], "partitions": ["p"]}
+    (tmp_path / "jobs.json").write_text(json.dumps({"jobs": [job], "last_update": 1_700_000_060}))
+    (tmp_path / "nodes.json").write_text(json.dumps({"nodes": [node]}))
+    (tmp_path / "lic.txt").write_text("LicenseName=matlab\n    Total=20 Used=18 Free=2 Reserved=0 Remote=no\n")
+    (tmp_path / "odd.txt").write_text("LicenseName=matlab Total=20\n")
+    words = ["import", "state", tmp_path / "jobs.json", tmp_path / "nodes.json", "--out", tmp_path / "state.json"]
+    for more, starts in (((), 0), (("--licences", tmp_path / "lic.txt"), 1)):
+        assert bench(*words, *more)[0] == 0
+        code, out, err = bench("decide", tmp_path / "state.json")
+        assert code == 0 and len(json.loads(out)["starts"]) == starts, err
+    code, out, err = bench(*words, "--licences", tmp_path / "odd.txt")
+    assert code == 2 and "licence 'matlab': Free is ''; expected a number" in err
+    code, out, err = bench(*words, "--licences", tmp_path / "none.txt")
+    assert code == 2 and "none.txt" in err
+
+
 def test_slurm(bench, tmp_path):
     state, out = imported(bench, tmp_path, JOBS, NODES)
     assert "left out: 1 job in state COMPLETING" in out

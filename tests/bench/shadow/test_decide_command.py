@@ -133,6 +133,8 @@ def test_files_that_are_no_json_and_unknown_names_are_refused(bench, tmp_path):
     assert code == 2 and "easy" in err
     code, _, err = run(bench, tmp_path, small_state(), "--dispatcher", "easy-r")
     assert code == 2 and "runtimes of waiting jobs are not known" in err
+    code, _, err = run(bench, tmp_path, small_state(), "--dispatcher", "slurm")
+    assert code == 2 and err.startswith("error: slurm: follows the rules of a site, which a state does not have")
 
 
 def test_an_impossible_answer_ends_with_exit_code_1(bench, tmp_path):

@@ -54,3 +54,48 @@ def test_an_option_for_other_kinds_is_refused(bench, arguments, said):
 def test_a_log_whose_format_is_named_needs_no_ending(bench):
     code, out, err = bench("show", "jobs.csv", "--format", "swf", "--nodes", "4", "--cores", "1")
     assert (code, err) == (0, "") and "jobs.csv: 1 job" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["show", "wises.csv"], "wises.csv: there is no such file or folder; did you mean wishes.csv"),
+        (["show", "site.tml"], "site.tml: there is no such file or folder; did you mean site.toml or sites.toml?"),
+        (["show", "jobs.txt"], "jobs.txt: there is no such file or folder; did you mean jobs.csv?"),
+        (["show", "etc/slrm.conf"], "etc/slrm.conf: there is no such file or folder; did you mean etc/slurm.conf?"),
+        (["show", "ect/slurm.conf"], "ect/slurm.conf: there is no such file or folder; did you mean etc/slurm.conf?"),
+        (["show", "wishes"], "wishes: there is no such file or folder; did you mean wishes.csv"),
+        (["show", "eurora_98"], "there is no instance 'eurora_98'"),
+        (
+            ["simulate", "log.swf", "--site", "site.tml"],
+            "--site site.tml: there is no file 'site.tml'; did you mean site.toml",
+        ),
+        (
+            ["simulate", "lgo.swf", "--site", "site.toml"],
+            "lgo.swf: there is no such file or folder; did you mean log.swf?",
+        ),
+        (
+            ["calibrate", "lgo.swf", "--site", "site.toml"],
+            "lgo.swf: there is no such file or folder; did you mean log.swf?",
+        ),
+        (
+            ["leaderboard", "lgo.swf", "--dispatchers", "easy"],
+            "lgo.swf: there is no such file or folder; did you mean log.swf?",
+        ),
+        (
+            ["import", "site", "site.tml", "--out", "x.toml"],
+            "site.tml: there is no such file or folder; did you mean site.toml",
+        ),
+        (
+            ["import", "site", "--from-log", "lgo.swf", "--out", "x.toml"],
+            "--from-log lgo.swf: there is no such file or folder",
+        ),
+        (["decide", "stat.json"], "stat.json: there is no such file or folder; did you mean state.json?"),
+    ],
+)
+def test_a_name_with_a_spelling_error_gets_those_of_similar_files(bench, words, told):
+    for name in ("site.toml", "sites.toml", "etc/slurm.conf", "state.json"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("")
+    code, out, err = bench(*words)
+    assert code == 2 and told in " ".join((out + err).split()), out + err

@@ -37,6 +37,27 @@ def left_out(path: Path) -> dict[str, str]:
     return dict(read_sacct(path).report.dropped)
 
 
+# columns that are not there
+
+
+def test_missing_columns_are_named_with_the_rules_that_need_them(file: Writer) -> None:
+    def hints(head: str) -> list[str]:
+        cells = {**USUAL, **dict.fromkeys(("Account", "QOS", "Eligible", "SubmitLine", "Partition"), "")}
+        w = read_sacct(file("jobs.txt", f"{head}\n{'|'.join(cells[c] for c in head.split('|'))}\n"))
+        return [note for note in w.report.notes if "sacct --format" in note]
+
+    (all_of,) = hints(HEAD)
+    assert all_of.startswith("the log has no columns Account, QOS, Partition, Eligible, SubmitLine: it does not tell ")
+    assert "limits and fair shares of accounts" in all_of
+    assert all_of.endswith("to add them: sacct --format=...,Account,QOS,Partition,Eligible,SubmitLine")
+    (one,) = hints(f"{HEAD}|Account|QOS|Partition|SubmitLine")
+    assert one == (
+        "the log has no column Eligible: it does not tell from when jobs could start (dependencies, begin times, holds); a replay "
+        "on a site cannot obey that; to add it: sacct --format=...,Eligible"
+    )
+    assert hints(f"{HEAD}|Account|QOS|Partition|SubmitLine|Eligible") == []
+
+
 # jobs that never ran
 
 

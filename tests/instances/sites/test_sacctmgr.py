@@ -99,6 +99,78 @@ def test_a_table_of_associations_with_and_without_parents(file: Writer) -> None:
     assert not any("the tree of the accounts" in what for what in site.not_modelled)
 
 
+HEAD_OF_TABLE = "Cluster|Account|User|Share|QOS|ParentName"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            "dump.cfg",
+            "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'physics'\nParent - 'phsyics'\nUser - 'ana':Fairshare=1\n",
+            "dump.cfg, line 4: Parent: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "assoc.txt",
+            f"{HEAD_OF_TABLE}\nlab|root||1||\nlab|physics||6||root\nlab|astro||3||phsyics\n",
+            "assoc.txt, line 4: ParentName of account astro: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nadd account astro parent=phsyics\n",
+            "sacctmgr.script, line 2: parent of account astro: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nadd user ana Account=phsyics\n",
+            "sacctmgr.script, line 2: Account of user ana: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
+            "sacctmgr.script",
+            "add account physics\nmodify account physics set parent=rot\n",
+            "sacctmgr.script, line 2: parent: there is no account 'rot'; did you mean root?",
+        ),
+    ],
+)
+def test_an_account_above_that_does_not_exist_is_a_fault(file: Writer, name: str, text: str, told: str) -> None:
+    with pytest.raises(SiteError) as error:
+        site_of(file, name, text)
+    assert str(error.value).endswith(told)
+    assert len(error.value.faults) == 1 and error.value.faults[0].field.lower() in told.lower()
+
+
+def test_accounts_may_come_before_those_above_them(file: Writer) -> None:
+    rows = ["lab|astro||3||physics", "lab|physics||6||root", "lab|root||1||"]
+    site = site_of(file, "assoc.txt", "\n".join([HEAD_OF_TABLE, *rows]))
+    assert {a.account: a.parent for a in site.associations} == {"astro": "physics", "physics": "root", "root": ""}
+
+
+def test_a_table_of_reservations_without_nodes_says_how_to_get_them(file: Writer) -> None:
+    text = (
+        "Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\nlab|maint1|cpu=8|2026-11-27T18:07:17|2026-11-27T18:11:17|0.0\n"
+    )
+    site = site_of(file, "res.txt", text)
+    assert site.reservations[0].nodes == () and site.reservations[0].core_count == 8
+    (told,) = site.not_modelled
+    assert told.startswith(
+        "the nodes of the reservation maint1 (not in the table; sacctmgr -P show reservation format=Name,"
+    )
+
+
+def test_past_reservations_with_their_nodes_and_flags(file: Writer) -> None:
+    """``sacctmgr -P show reservation Start=... format=Name,Start,End,NodeNames,Flags``, with the header of Slurm 22.05."""
+    text = """Name|TimeStart|TimeEnd|NodeName|Flags
+maint1|2026-11-27T18:07:17|2026-11-27T18:11:17|n[1-2]|MAINT,SPEC_NODES
+course|2026-11-27T20:00:00|2026-11-27T21:00:00|n2|DAILY
+"""
+    site = site_of(file, "res.txt", text)
+    maint, course = site.reservations
+    assert (maint.name, maint.nodes, maint.duration, maint.flags) == ("maint1", ("n1", "n2"), 240, ("maint",))
+    assert (course.nodes, course.flags) == (("n2",), ("daily",))
+    assert site.not_modelled == ("who may use the reservation course (sacctmgr does not print it)",)
+    assert site.faults() == []
+
+
 def test_commands_of_a_script(file: Writer) -> None:
     site = site_of(
         file,

@@ -124,6 +124,19 @@ HEAD = 'schema = "schedlab-site"\nversion = 1\n'
         ("[[nodes]]\nname = 'n1'\ncores = 'many'", "line 5: nodes.cores: it is 'many'; expected a whole number"),
         ("[[nodes]]\nname = 'n1'\ncores = -1", "line 3: nodes: node 'n1': cores is -1"),
         (
+            "[[nodes]]\nname = 'n1'\ncores = 1\n[[partitions]]\nname = 'p'\nnodes = 'n[1-3]'",
+            "line 8: partitions.nodes: there is no node 'n2', 'n3'",
+        ),
+        (
+            "[[partitions]]\nname = 'p'\n[[partitions]]\nname = 'p'",
+            "line 6: partitions.name: the partition 'p' is given twice",
+        ),
+        ("[scheduler]\npreempt_type = 'quos'", "line 3: scheduler: preempt_type is 'quos'; did you mean qos?"),
+        (
+            "[[associations]]\naccount = 'physics'\n[[associations]]\naccount = 'astro'\nparent = 'phsyics'",
+            "line 7: associations.parent: there is no account 'phsyics'; did you mean physics?",
+        ),
+        (
             "[[nodes]]\nname = 'n1'\ncores = 1\nfeature = []",
             "line 6: nodes.feature: it is not known; did you mean features?",
         ),

@@ -173,9 +173,53 @@ Frobnicate=1
         "BurstBufferType=burst_buffer/datawarp",
         "JobSubmitPlugins=lua",
         "SchedulerParameters=bf_topopt_enable",
-        "Colour of nodes (not known)",
-        "Frobnicate (not known)",
+        "Colour of nodes (not known, slurm.conf, line 1)",
+        "Frobnicate (not known, slurm.conf, line 10)",
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("NodeName=n2 CPU=4", "CPU of nodes (not known, slurm.conf, line 3; did you mean CPUs?)"),
+        ("PartitionName=q MaxTimes=5", "MaxTimes of partitions (not known, slurm.conf, line 3; did you mean MaxTime?)"),
+        ("PriorityWeigthAge=5", "PriorityWeigthAge (not known, slurm.conf, line 3; did you mean PriorityWeightAge?)"),
+        (
+            "AccountingStorageEnforse=limits",
+            "AccountingStorageEnforse (not known, slurm.conf, line 3; did you mean AccountingStorageEnforce?)",
+        ),
+        (
+            "SchedulerParameters=bf_intervall=9",
+            "SchedulerParameters=bf_intervall=9 (not known, slurm.conf, line 3; did you mean bf_interval?)",
+        ),
+        ("Licences=matlab:4", "Licences (not known, slurm.conf, line 3; did you mean Licenses?)"),
+    ],
+)
+def test_misspelt_keys_get_the_known_ones(file: Writer, line: str, told: str) -> None:
+    site = read_site(file("slurm.conf", f"NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n{line}\n"))
+    assert site.not_modelled == (told,)
+
+
+def test_faults_come_with_the_misspelt_keys_that_they_may_follow_from(file: Writer) -> None:
+    with pytest.raises(SiteError) as error:
+        read_site(file("slurm.conf", "NodeNmae=n1 CPUs=4\nPartitionName=p Nodes=n1\nFrobnicate=1\n"))
+    lines = str(error.value).splitlines()
+    assert lines[1].endswith(
+        "slurm.conf: no file describes nodes; expected slurm.conf, scontrol show node or pbsnodes -av among them"
+    )
+    assert [line.partition("line ")[2] for line in lines[2:]] == [
+        "1: NodeNmae: it is not known; did you mean NodeName?",
+        "2: Nodes of partition p: there is no node 'n1'",
+    ]
+
+
+def test_no_key_of_a_running_slurm_is_taken_for_a_misspelt_one(file: Writer) -> None:
+    """All that Slurm 22.05 prints of its configuration, as lines of a slurm.conf; their units are words there."""
+    printed = (LAB / "full" / "config.txt").read_text().splitlines()
+    pairs = [line.split(" = ", 1) for line in printed if " = " in line]
+    lines = [f"{key.strip()}={value.split()[0]}" for key, value in pairs if value.strip()]
+    site = read_site(file("slurm.conf", "\n".join(["NodeName=n1 CPUs=4", *lines])))
+    assert len(lines) > 150 and not [what for what in site.not_modelled if "did you mean" in what]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +227,25 @@ Frobnicate=1
     [
         ("NodeName=n[2-3 CPUs=4", "line 3: NodeName: the list of hosts"),
         ("NodeName=n2 CPUs=many", "line 3: CPUs is 'many'; expected a whole number"),
+        ("NodeName=n2 Gres=gpu:a100:two", "line 3: Gres is 'gpu:a100:two'; expected a number after the type"),
+        (
+            "AccountingStorageEnforce=qos,limts",
+            "line 3: AccountingStorageEnforce is 'qos,limts'; 'limts' is not known: did you",
+        ),
+        (
+            "SchedulerType=sched/bakfill",
+            "line 3: SchedulerType is 'sched/bakfill'; 'bakfill' is not known: did you mean backfill?",
+        ),
+        (
+            "SelectType=select/const_res",
+            "line 3: SelectType is 'select/const_res'; 'const_res' is not known: did you mean cons_",
+        ),
+        (
+            "SelectTypeParameters=CR_CPUS",
+            "line 3: SelectTypeParameters is 'CR_CPUS'; 'cr_cpus' is not known: did you mean cr_cpu",
+        ),
+        ("PreemptType=preempt/quos", "line 3: PreemptType is 'preempt/quos'; 'quos' is not known: did you mean qos?"),
+        ("PreemptMode=KILL", "line 3: PreemptMode is 'KILL'; 'kill' is not known: expected off, cancel"),
         ("NodeName=n2 RealMemory=8X", "line 3: RealMemory is '8X'; expected an amount of memory"),
         ("NodeName=n2 Gres=gpu:9999999999999999", "line 3: Gres is 'gpu:9999999999999999'; expected an amount"),
         ("PartitionName=q MaxTime=soon", "line 3: MaxTime is 'soon'; expected a duration"),

@@ -13,6 +13,7 @@ from schedlab.models import (
     Dispatch,
     Job,
     Licence,
+    NodeEvent,
     Partition,
     PBSSettings,
     Queue,
@@ -20,8 +21,9 @@ from schedlab.models import (
     Site,
     SiteNode,
     SiteRequest,
+    SiteReservation,
 )
-from schedlab.simulation.features.site_fit import fitted
+from schedlab.simulation.features.site_fit import fitted, outside_of_log
 
 SITE = Site(
     "lab",
@@ -72,6 +74,44 @@ def test_each_kind_of_names(asked, nodes, told):
         assert kept.ids == ("j0", "j1", "j2") and told in kept.report.notes[-1]
     in_place = fitted(made, SITE, in_place=True)
     assert len(in_place) == (2 if "partitions" in asked or nodes == "n[1,7]" else 3)
+
+
+def test_users_that_the_site_does_not_have():
+    """They are compared if the site has any users; an unnamed user is no unknown one."""
+    people = replace(SITE, associations=[*SITE.associations, Association("chem", "eva"), Association("chem", "fay")])
+    made = log(*[({"account": "chem"}, "n1")] * 4)
+    made = replace(made, users=("eva", "Fay", "evva", ""), user=np.arange(4))
+    with pytest.raises(WorkloadError, match=r"the site has no user 'evva' \(1 job: j2; did you mean eva\?\)"):
+        fitted(made, people, "stop")
+    assert fitted(made, people, "skip").ids == ("j0", "j1", "j3")
+    kept = fitted(made, people)
+    assert len(kept) == 4 and kept.report.notes[-1].endswith("no limit or share of it holds")
+    assert fitted(made, SITE, "stop") is made
+
+
+def test_a_site_whose_times_are_all_outside_of_the_log_is_told():
+    """The log is from 1000 s to 1160 s."""
+
+    def told(*, reservations=(), events=()):
+        return outside_of_log(1000, 1160, replace(SITE, reservations=reservations, events=events))
+
+    def reserved(start, duration, *flags):
+        return SiteReservation(f"r{start}", start, duration, ("n1",), flags=flags)
+
+    assert told() is None
+    early, late = reserved(400, 500), reserved(1160, 60)
+    assert told(reservations=[early, late, reserved(1159, 60)]) is None
+    assert told(reservations=[early, late, reserved(10, 60, "daily")]) is None
+    assert told(events=[NodeEvent(5, "node-down", ("n1",))]) is None  # it is still down
+    assert told(events=[NodeEvent(5, "node-down", ("n1", "n2")), NodeEvent(900, "node-up", ("n1",))]) is None
+    over = [NodeEvent(5, "node-down", ("n1",)), NodeEvent(900, "node-up", ("n1",))]
+    text = told(reservations=[early, late], events=over)
+    assert text is not None
+    assert text.startswith(
+        "all 2 reservations and 1 node outage of the site (1970-01-01 00:00 to 1970-01-01 00:20) are outside"
+    )
+    assert "of the log (1970-01-01 00:16 to 1970-01-01 00:19, UTC)" in text and "--zone" in text
+    assert told(reservations=[late]).startswith("the 1 reservation of the site (1970-01-01 00:19 to")
 
 
 def test_many_names_are_counted_and_the_first_jobs_are_listed():

@@ -7,6 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.errors import WrongArgument
 from schedlab.instances import WorkloadError
+from schedlab.instances.workload import Workload
 from schedlab.models import (
     QOS,
     Association,
@@ -21,8 +22,10 @@ from schedlab.models import (
     Site,
     SiteNode,
     SiteRequest,
+    SiteReservation,
 )
 from schedlab.simulation import Decision, SimulationError, Start, violations
+from schedlab.simulation.features.site_limits import not_modelled
 
 POLICIES = ("fcfs", "easy", "easy++", "conservative", "plan", "plan@lns:rounds=2", "sjf", "pbs-fifo")
 BACKFILLING = ("easy", "easy++", "conservative", "plan:submit")
@@ -104,6 +107,72 @@ SITE = Site(
 
 def asked(qos="", account="chem"):
     return SiteRequest(account=account, qos=qos)
+
+
+def site_with(**fields):
+    return replace(SITE, **fields)
+
+
+@pytest.mark.parametrize(
+    ("limits", "of_qos", "left"),
+    [
+        (Limits(max_submit=0), Limits(), ["other"]),
+        (Limits(max_submit=2), Limits(), ["one", "other"]),
+        (Limits(max_submit=3), Limits(), ["t1", "t2", "t3", "one", "other"]),
+        (Limits(grp_submit=2), Limits(), ["one", "other"]),
+        (
+            Limits(max_submit=2),
+            Limits(max_submit_per_user=3),
+            ["t1", "t2", "t3", "one", "other"],
+        ),  # that of the QOS goes first
+        (Limits(), Limits(max_submit_per_account=1), ["one", "other"]),
+        (Limits(max_submit=2), Limits(grp_submit=9), ["one", "other"]),
+    ],
+)
+def test_arrays_beyond_a_limit_of_submission_are_refused(limits, of_qos, left):
+    """An array of three tasks and a job of chem, a job of another account."""
+    jobs = [job(f"t{k}", k, 5, asked=asked("high")) for k in (1, 2, 3)]
+    jobs += [job("one", 4, 5, asked=asked("high")), job("other", 5, 5, asked=asked("high", "phys"))]
+    site = site_with(
+        qos=[QOS("high", limits=of_qos)],
+        associations=[
+            Association("root"),
+            Association("chem", parent="root", limits=limits),
+            Association("phys", parent="root"),
+        ],
+    )
+    work = Workload.of(Dispatch(site.platform(), jobs, [Queue("q", 60)]))
+    work = replace(work, arrays={0: "t", 1: "t", 2: "t"})
+    run = sl.simulate(work, dispatcher="easy", site=site)
+    assert list(run.workload.ids) == left
+    why = dict(run.workload.report.dropped)
+    assert all("submitted together) is" in text for text in why.values()) and len(why) == 5 - len(left)
+    quiet = replace(site, scheduler=SchedulerSettings())
+    assert len(sl.simulate(work, dispatcher="easy", site=quiet).workload) == 5
+
+
+def test_what_no_dispatcher_obeys_of_a_site_is_named():
+    site = site_with(
+        partitions=[
+            Partition("q", ("n0", "n1"), oversubscribe="force:2"),
+            Partition("one", ("n0",), exclusive_user=True),
+        ],
+        associations=[
+            Association("chem", limits=Limits(max_submit=3)),
+            Association("chem", "ana", limits=Limits(max_submit=2)),
+        ],
+        reservations=[SiteReservation("r", 0, 60, node_count=1)],
+        scheduler=SchedulerSettings(
+            accounting_enforce=("limits",), complete_wait=32, preempt_type="qos", preempt_mode=("suspend", "gang")
+        ),
+    )
+    told = not_modelled(site)
+    for name in (
+        "OverSubscribe=force:2 of partition q", "ExclusiveUser of partition one", "the choice of nodes of the reservation r",
+        "CompleteWait=32", "PreemptType=qos, PreemptMode=suspend,gang (bench calibrate preempts jobs)",
+        "MaxSubmitJobs (2 times; beyond single arrays: the jobs of a log were accepted)",
+    ):  # fmt: skip
+        assert name in told
 
 
 @pytest.mark.parametrize("dispatcher", POLICIES)

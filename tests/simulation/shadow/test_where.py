@@ -1,5 +1,6 @@
 """Where waiting jobs may run: nodes of queues and of jobs, distinct and whole nodes, beside a real machine."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,22 @@ def test_units_on_different_nodes(name):
     (start,) = decide(idle(waiting("a", NOW, 3, 2, 60, per_node=1)), name).starts
     assert start.nodes == {"n1": 1, "n2": 1, "n3": 1}
     assert decide(read(waiting("a", NOW, 3, 1, 60, per_node=1)), name).starts == []
+
+
+@pytest.mark.parametrize("name", DISPATCHERS)
+def test_no_more_licences_are_taken_than_are_free(name):
+    """Two of three jobs hold a licence of which one is free; the third one needs none."""
+    jobs = [waiting(f"j{k}", NOW - 9 + k, 1, 1, 60, **({"licences": {"tool": 1}} if k < 3 else {})) for k in (1, 2, 3)]
+    state = idle(*jobs, licences={"tool": 1})
+    answer = decide(state, name)
+    assert sorted(s.job for s in answer.starts)[-1] == "j3" and len(answer.starts) == 2
+    both = replace(answer, starts=[Start("j1", {"n1": 1}), Start("j2", {"n1": 1})], planned=[])
+    assert faults(state, both) == ["the starts take 2 licences of 'tool', of which 1 are free"]
+    wide = idle(waiting("a", NOW, 1, 1, 60, licences={"tool": 2}), waiting("b", NOW, 1, 1, 60), licences={"tool": 1})
+    assert wide.left_out == {"a": "asks for 2 licences of 'tool', of which 1 are free"}
+    assert [s.job for s in decide(wide, name).starts] == ["b"]
+    with pytest.raises(InstanceError, match=r"waiting\[1\].licences.tol \(a\): expected one of the licences tool"):
+        idle(waiting("a", NOW, 1, 1, 60, licences={"tol": 2}), licences={"tool": 1})
 
 
 @pytest.mark.parametrize("name", DISPATCHERS)
