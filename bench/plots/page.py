@@ -23,10 +23,8 @@ from ..kinds.find import kinds_with
 from ..pages import Card, Section, rendered
 from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
-from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, summary
-from ..tables.replay_figures import all_figures
-from ..tables.replay_groups import group_grids
-from ..tables.replay_results import ReplayResults, extract_replays
+from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
+from ..tables.replays import ReplayResults, all_figures, extract_replays
 from .panels import with_attempts
 from .replay_chart import Chart, Frame, chart
 from .statistics import figures_of, statistics_of

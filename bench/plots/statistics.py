@@ -10,17 +10,18 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 
 from ...backends import UnknownName
+from ...instances.files.writing import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
-from ..records.store import jobs_file
+from ..records.store import Record, jobs_file
 from ..statistics.charts import LEAST_SECONDS, Chart, profile_charts
-from ..statistics.goal import Goal
-from ..statistics.measures import by_problem, penalized
+from ..statistics.measures import Goal, by_problem, penalized
 from ..statistics.sample import Sample
-from ..tables.replay_figures import OF_EWT
-from ..tables.replay_results import DispatcherRow, ReplayResults
+from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
+from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
 from .panels import (
     Bar,
     Groups,
@@ -35,8 +36,10 @@ from .panels import (
     node_curves,
 )
 from .svg import (
+    COLOURS,
     GREY,
     INK,
+    LINES,
     WIDTH,
     as_svg,
     curve_style,
@@ -50,7 +53,6 @@ from .svg import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 # --- The use of a resource over time beside the desired use.
 
@@ -413,3 +415,51 @@ def write_scatter(path: Path, sample: Sample, methods: tuple[str, str], goal: Go
         return side_by_side([(title, single(title, lambda ax: draw_scatter(ax, sample, methods, goal), SIDE, SIDE))])
 
     write_picture(path, picture)
+
+
+# --- Slowdown and wait against the power cap: table and picture of ``bench simulate --power-cap 700kW,650kW``.
+
+PICTURE = "power-caps.svg"
+
+
+def show_caps(tables: Console, notes: Console, records: Sequence[Record], folder: Path) -> None:
+    """Print the table of the caps, and draw it in the folder of the records if matplotlib is installed."""
+    points = cap_points(records)
+    cap_grid(points).show(tables, explain=True)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        notes.print("no picture of the power caps: matplotlib is not installed (pip install 'schedlab[plot]')")
+        return
+    path = folder / PICTURE
+    write_whole(path, cap_picture(points))
+    notes.print(f"{path}: wait and slowdown against the power cap", soft_wrap=True)
+
+
+TITLE = "wait and slowdown against the power cap (dotted: without a cap)"
+
+
+def cap_picture(points: Sequence[CapPoint]) -> str:
+    """Return the picture: a panel per figure, a line per dispatcher; dotted: its value without a cap."""
+    panels = [_cap_panel(points, label, name) for label, (name, _) in CAP_FIGURES.items()]
+    return side_by_side([(TITLE, figure("power caps", panels, 2, PANEL))])
+
+
+def _cap_panel(points: Sequence[CapPoint], label: str, name: str) -> Callable[[Axes], object]:
+    def draw(ax: Axes) -> None:
+        for k, dispatcher in enumerate(dict.fromkeys(p.dispatcher for p in points)):
+            colour = COLOURS[k % len(COLOURS)]
+            curve = [(p.cap, p.figure(name)) for p in points if p.dispatcher == dispatcher]
+            known = [(cap / 1000, value) for cap, value in curve if cap is not None and value is not None]
+            if known:
+                ax.plot(*zip(*known, strict=True), label=dispatcher, color=colour, marker=".", linestyle=LINES[0])
+            free = next((value for cap, value in curve if cap is None and value is not None), None)
+            if free is not None:
+                ax.axhline(free, color=colour, linestyle=":", linewidth=0.9)
+        ax.set_ylim(bottom=0)
+        ax.set_title(label, loc="left", fontsize=8)
+        ax.set_xlabel("power cap, kW")
+        if ax.lines:
+            ax.legend(frameon=False, fontsize=7)
+
+    return draw

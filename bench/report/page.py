@@ -24,14 +24,19 @@ from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
 from ..statistics.charts import profile_charts
-from ..statistics.goal import PROOF, Goal
-from ..statistics.measures import gap, gap_to_known, primal_integral
+from ..statistics.measures import PROOF, Goal, gap, gap_to_known, primal_integral
 from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
 from ..statistics.summary import MethodStatistics, statistics_of
-from ..tables.known import MEANING as OF_KNOWN
-from ..tables.known import MEANING_OF_BETTER as OF_BETTER
-from ..tables.known import against_grid, best_of, better_grid
-from ..tables.statistics import MEANING, lacking, of_kind
+from ..tables.statistics import (
+    MEANING,
+    MEANING_OF_BETTER,
+    MEANING_OF_KNOWN,
+    against_grid,
+    best_of,
+    better_grid,
+    lacking,
+    of_kind,
+)
 from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
@@ -357,8 +362,8 @@ def report_grids(content: Mapping[str, Any]) -> dict[str, Grid]:
 
 PARTS = (  # of a kind: its name in the content, the caption, the notes
     ("objectives", "Median objectives over the seeds", ABOUT_OBJECTIVES),
-    ("against", "Methods against the best-known values", OF_KNOWN),
-    ("better", "Schedules better than the best-known values", OF_BETTER),
+    ("against", "Methods against the best-known values", MEANING_OF_KNOWN),
+    ("better", "Schedules better than the best-known values", MEANING_OF_BETTER),
 )
 
 

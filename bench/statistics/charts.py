@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...models.counts import how_many
-from .goal import Goal
-from .measures import Curve, below_one, data_profiles, gap, performance_profiles
+from .measures import Curve, Goal, below_one, data_profiles, gap, performance_profiles
 from .sample import Sample
 
 MOST = 200  # points of a curve

@@ -13,9 +13,8 @@ import numpy as np
 from ...backends import UnknownName
 from ...models.array_types import Floats
 from ..errors import WrongUse
-from .goal import PROOF, Goal
 from .inference import holm, interval, wilcoxon
-from .measures import EQUAL, by_problem, gap, logs, penalized, primal_integral
+from .measures import EQUAL, PROOF, Goal, by_problem, gap, logs, penalized, primal_integral
 from .sample import Sample, sample_of
 
 ALPHA = 0.01  # at 0.05, one of twenty comparisons of equal methods would be reported

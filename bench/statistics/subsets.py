@@ -10,7 +10,7 @@ from math import inf
 
 from ...models.counts import how_many
 from ..errors import WrongUse
-from .goal import Goal
+from .measures import Goal
 from .sample import Problem, Sample
 
 BRACKET = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)?", re.ASCII)

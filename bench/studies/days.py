@@ -25,7 +25,7 @@ from ..replays.request import ReplayRequest
 from ..runs.selection import Run
 from ..runs.supervision import perform
 from ..runs.task import RunTask
-from ..tables.replay_results import DispatcherRow, ReplayResults
+from ..tables.replays import DispatcherRow, ReplayResults
 from .comparison import MISSING, Rows, by_name, compare, ours
 from .study import Case, Order, Study
 

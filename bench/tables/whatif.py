@@ -11,7 +11,7 @@ import numpy as np
 from ...models.array_types import Bools, Floats, Ints
 from ...models.counts import how_many
 from ..grid import Column, Grid, short, signed
-from ..statistics.blocks import Blocks
+from ..statistics.inference import Blocks
 
 UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))
 LARGE = 600.0  # of a unit, from which on the next one is taken

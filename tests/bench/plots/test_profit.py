@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profit_section import (
+from schedlab.bench.kinds.profit import (
     Axis,
     axis_of,
     chosen,
@@ -12,11 +12,11 @@ from schedlab.bench.plots.profit_section import (
     known_pues,
     limits,
     pues,
+    scenario_results,
     total_pue,
     trend,
 )
 from schedlab.bench.records.store import files, read
-from schedlab.bench.tables.profit import scenario_results
 
 OWN = "air,summer,cheap"
 

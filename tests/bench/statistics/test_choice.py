@@ -6,13 +6,11 @@ from itertools import permutations
 import pytest
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.statistics.charts import Chart, profile_charts
-from schedlab.bench.statistics.goal import PROOF, Goal
-from schedlab.bench.statistics.measures import by_problem, performance_profiles
+from schedlab.bench.statistics.measures import PROOF, Goal, by_problem, performance_profiles
 from schedlab.bench.statistics.sample import sample_of
-from schedlab.bench.statistics.scores import borda, minizinc
 from schedlab.bench.statistics.subsets import groups, matching, subset
-from schedlab.bench.statistics.summary import statistics_of
-from schedlab.bench.tables.known import against, better_than_known
+from schedlab.bench.statistics.summary import borda, minizinc, statistics_of
+from schedlab.bench.tables.statistics import against, better_than_known
 from synthetic_runs import made
 
 PROVEN = {"status": "optimal"}
