@@ -268,9 +268,9 @@ def report(
 
     Example: bench report results/classic --latex paper/figures --parquet runs.parquet
     """
-    from ..plots.page import replay_sections
-    from ..report.latex import write_latex
-    from ..report.page import content_of, write_report
+    from ..pages.latex import write_latex
+    from ..pages.plot import replay_sections
+    from ..pages.report import content_of, write_report
     from ..tables.statistics import write_parquet
 
     path = out or results / "report.html"
@@ -399,7 +399,7 @@ def plot(
 
     Example: bench plot results/log --figure bars --out bars.svg
     """
-    from ..plots.page import plot as draw
+    from ..pages.plot import plot as draw
 
     path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
     say(f"{path}: {how_many(count, 'run')}")

@@ -30,7 +30,7 @@ def scenarios(profit_results):
 
 @pytest.fixture(scope="module")
 def page(profit_results, tmp_path_factory):
-    from schedlab.bench.plots.page import plot
+    from schedlab.bench.pages.plot import plot
 
     path, count = plot(profit_results, tmp_path_factory.mktemp("page") / "a.html")
     assert count == 10

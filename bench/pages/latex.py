@@ -13,7 +13,7 @@ from ..grid import latex_text
 from ..plots.statistics import draw_chart
 from ..plots.svg import require_matplotlib, styled
 from ..statistics.charts import Chart
-from .page import report_grids
+from .report import report_grids
 
 INCHES = (5.0, 2.3)  # of the width of a page, with the legend beside the axes
 MOST_ROWS = 45  # of a table on a page
@@ -31,12 +31,12 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
     folder
         Where they are written; it is made if it does not exist. Files of an earlier call are replaced.
     content
-        See ``page.content_of``.
+        See ``report.content_of``.
 
     Returns
     -------
     list of Path
-        The files: each table of ``page.report_grids`` as ``.tex`` and ``.csv``, the profiles of each problem kind as ``.pdf`` and
+        The files: each table of ``report.report_grids`` as ``.tex`` and ``.csv``, the profiles of each problem kind as ``.pdf`` and
         ``.csv``, and ``report.tex``: a document with all of them, the notes, the machines and the commands of the page.
 
     Raises

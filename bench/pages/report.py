@@ -19,7 +19,6 @@ from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse
 from ..grid import Column, Grid, fixed
-from ..pages import rendered
 from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
@@ -37,6 +36,7 @@ from ..tables.statistics import (
     lacking,
     of_kind,
 )
+from . import rendered
 from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
