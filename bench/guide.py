@@ -33,7 +33,7 @@ RULES = "rule:"  # prefix of methods that do not count, because their schedules 
 NEEDED = ("content", "path", "view", "objective", "verified")
 
 
-class Sample(NamedTuple):
+class DayOfScenario(NamedTuple):
     """A day of a scenario.
 
     Attributes
@@ -53,23 +53,23 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BestOfScenario:
     """The record that is used for a scenario, and its days."""
 
     record: Record
     scenario: str
-    samples: Sequence[Sample]
+    samples: Sequence[DayOfScenario]
 
 
 @dataclass
 class Collection:
     """The records used from folders of results, and the counts of what was left out, by reason."""
 
-    chosen: list[Chosen] = field(default_factory=list)
+    chosen: list[BestOfScenario] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[DayOfScenario]:
         """The days of all scenarios."""
         return [sample for each in self.chosen for sample in each.samples]
 
@@ -159,10 +159,10 @@ class _Source:
 
     def instance(self, record: Mapping[str, Any]) -> Instance:
         path = self._moved.get(str(record.get("content")), str(record.get("path")))
-        place = (path, bool(record.get("drop_impossible")))
-        if place not in self._known:
-            self._known[place] = load(*place)
-        return self._known[place]
+        drop_impossible = bool(record.get("drop_impossible"))
+        if (path, drop_impossible) not in self._known:
+            self._known[path, drop_impossible] = load(path, drop_impossible)
+        return self._known[path, drop_impossible]
 
 
 def _one_version(records: Iterable[Record]) -> None:
@@ -179,20 +179,15 @@ def _one_version(records: Iterable[Record]) -> None:
 def _by_scenario(filed: Iterable[Filed]) -> dict[str, list[Filed]]:
     groups: dict[str, list[Filed]] = {}
     for f in filed:
-        place = [f.record[name] for name in ("instance", "content", "view")] + [f.record.get("drop_impossible")]
-        groups.setdefault(json.dumps(place, sort_keys=True), []).append(f)
+        scenario = [f.record[name] for name in ("instance", "content", "view")]
+        key = json.dumps([*scenario, f.record.get("drop_impossible")], sort_keys=True)
+        groups.setdefault(key, []).append(f)
     return groups
 
 
 def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) -> Filed | None:
     """Return the best verified record of a scenario that counts; None if there is none."""
-    fit = [
-        f
-        for f in group
-        if f.record.get("verified")
-        and f.record.get("objective") is not None
-        and (f.record["method"] == method if method is not None else not f.record["method"].startswith(RULES))
-    ]
+    fit = [f for f in group if _counts(f.record, method)]
     if not fit:
         wanted = "search" if method is None else method
         left_out[f"scenarios of {group[0].record['instance']} without a verified schedule by {wanted}"] += 1
@@ -200,7 +195,18 @@ def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) ->
     return max(fit, key=lambda f: float(f.record["objective"]))
 
 
-def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool) -> Chosen:
+def _counts(record: Record, method: str | None) -> bool:
+    """Return whether a record has a verified schedule by a method; None: by any method that is no rule."""
+    if not record.get("verified") or record.get("objective") is None:
+        return False
+    if method is None:
+        return not record["method"].startswith(RULES)
+    return bool(record["method"] == method)
+
+
+def _chosen(
+    best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool
+) -> BestOfScenario:
     record = best.record
     for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
         raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} lists all faults of that folder")
@@ -210,7 +216,9 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
     alike = (record["content"], problem.cooling, problem.temperature)
     twin = twins.setdefault(alike, len(twins))
     scenario = scenario_of(record, instance)
-    return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in days_planned.days])
+    return BestOfScenario(
+        record, scenario, [DayOfScenario(day, record["instance"], scenario, twin) for day in days_planned.days]
+    )
 
 
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
@@ -333,7 +341,9 @@ class Validation(NamedTuple):
         return self.right / self.days if self.days else None
 
 
-def leave_out(samples: Sequence[Sample], group: Callable[[Sample], Hashable], depth: int = DEPTH) -> Validation:
+def leave_out(
+    samples: Sequence[DayOfScenario], group: Callable[[DayOfScenario], Hashable], depth: int = DEPTH
+) -> Validation:
     """Test each group of days with a guide that is learned from all other groups; this needs at least two groups."""
     groups: dict[Hashable, list[Day]] = {}
     for sample in samples:

@@ -473,7 +473,9 @@ def _section(name: str, needs: Needs) -> str:
         draw = partial(_draw_times, results=results, colours=colours)
         svg = single(f"{name}: time, {how_many(nodes, 'node')}", draw, HEIGHT)
         cards.append(Card(f"Response time, {how_many(nodes, 'node', ',')} to free", "", svg))
-        remarks.append(f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off_text(results.best)}")
+        remarks.append(
+            f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off_text(results.best)}"
+        )
     remarks.append(
         "The response time at a deadline is the sum over all deadlines up to it; the dynamic program (dp) needs one pass for all."
     )

@@ -12,7 +12,7 @@ from ..errors import WrongUse
 from ..grid import latex_text
 from ..plots.statistics import draw_chart
 from ..plots.svg import require_matplotlib, styled
-from ..statistics.charts import Chart
+from ..statistics.charts import ProfileChart
 from .report import report_grids
 
 INCHES = (5.0, 2.3)  # of the width of a page, with the legend beside the axes
@@ -55,7 +55,7 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
         for name, grid in grids.items()
     ]
     for kind in content["kinds"]:
-        for chart in map(Chart.of_json, kind["charts"]):
+        for chart in map(ProfileChart.of_json, kind["charts"]):
             name = f"{chart.key}-{kind['name']}"
             points = [(line.name, x, y) for line in chart.lines for x, y in zip(line.x, line.y, strict=True)]
             files |= {
@@ -94,7 +94,7 @@ def _document(content: Mapping[str, Any], body: list[str]) -> str:
     return "\n\n".join(["\n".join(head), *words, *body, r"\end{document}"]) + "\n"
 
 
-def _figure(name: str, chart: Chart) -> bytes:
+def _figure(name: str, chart: ProfileChart) -> bytes:
     """Return a profile as PDF."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

@@ -24,7 +24,7 @@ from ..replays.settings import ReplaySettings
 from ..runs.view import View
 from ..statistics.charts import profile_charts
 from ..statistics.measures import PROOF, Goal, gap, gap_to_known, primal_integral
-from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
+from ..statistics.sample import STATES, ProblemRuns, RunOutcome, Sample, sample_of
 from ..statistics.summary import MethodStatistics, statistics_of
 from ..tables.statistics import (
     MEANING,
@@ -291,7 +291,7 @@ def _objectives(sample: Sample) -> Grid:
     None unless every run has a verified schedule.
     """
 
-    def median_of(problem: Problem, method: str) -> float | int | None:
+    def median_of(problem: ProblemRuns, method: str) -> float | int | None:
         values = [run.objective for run in problem.runs[method]]
         known = [v for v in values if v is not None]
         return _short(median(known)) if known and len(known) == len(values) else None
@@ -300,13 +300,13 @@ def _objectives(sample: Sample) -> Grid:
     return Grid.of("", [Column("problem", lambda p: p.name, words=True), *columns], sample.problems)
 
 
-def _problem(p: Problem) -> list[Any]:
+def _problem(p: ProblemRuns) -> list[Any]:
     """Return [name, kind, limit, best found, bound, best known, the better one of the two]."""
     found = best_of(p, [run for runs in p.runs.values() for run in runs])
     return [p.name, p.kind, *map(_short, (p.limit, found, p.bound, p.known, p.best))]
 
 
-def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: int) -> list[Any]:
+def _run(p: ProblemRuns, problem: int, method: int, seed: int, run: RunOutcome, most: int) -> list[Any]:
     """Return [problem, method, seed, state, objective, bound, gap, gap to known, primal integral, seconds, steps, building]."""
     measures = [m(p, run) for m in (gap, gap_to_known, primal_integral)]
     steps = run.steps

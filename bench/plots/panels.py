@@ -99,7 +99,7 @@ def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> 
 STEPS = 400  # a curve over time is drawn as means over this many intervals
 
 
-class Bar(NamedTuple):
+class MeanBar(NamedTuple):
     """The bar of a dispatcher: its mean and the standard deviation, None if unknown."""
 
     name: str
@@ -146,7 +146,7 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     add_legend(ax)
 
 
-def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
+def draw_bars(ax: Axes, bars: Sequence[MeanBar], label: str) -> None:
     """Draw a horizontal bar per dispatcher with its mean as text, and an error bar of one standard deviation.
 
     The lower end of an error bar is cut at 0.
@@ -300,7 +300,7 @@ def _nodes(text: str) -> list[tuple[int, int]]:
 MARKERS = "osD^vP*X"
 
 
-class Point(NamedTuple):
+class FrontierPoint(NamedTuple):
     """A dispatcher, and two figures of it; less is better."""
 
     name: str
@@ -314,22 +314,23 @@ class Point(NamedTuple):
         return "@".join(part.split(":")[0] for part in (first, backend) if part)
 
 
-def frontier(points: Sequence[Point]) -> list[Point]:
+def frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
     """Return the points for which no other one is at least as good in both figures and better in one, by ``x``.
 
     Examples
     --------
-    >>> [p.name for p in frontier([Point("a", 1, 5), Point("b", 2, 3), Point("c", 3, 4), Point("d", 2, 6)])]
+    >>> points = [FrontierPoint("a", 1, 5), FrontierPoint("b", 2, 3), FrontierPoint("c", 3, 4), FrontierPoint("d", 2, 6)]
+    >>> [p.name for p in frontier(points)]
     ['a', 'b']
     """
-    best: list[Point] = []
+    best: list[FrontierPoint] = []
     for point in sorted(points, key=lambda p: (p.x, p.y)):
         if not best or point.y < best[-1].y or (point.x, point.y) == best[-1][1:]:
             best.append(point)
     return best
 
 
-def draw_frontier(ax: Axes, points: Sequence[Point], labels: tuple[str, str]) -> None:
+def draw_frontier(ax: Axes, points: Sequence[FrontierPoint], labels: tuple[str, str]) -> None:
     """Draw the points on logarithmic axes, a colour and marker per family, and a line through the frontier.
 
     The dispatchers of the frontier are numbered; their names are in the legend.

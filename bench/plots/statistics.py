@@ -17,15 +17,15 @@ from ...instances.files.writing import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import Record, jobs_file
-from ..statistics.charts import LEAST_SECONDS, Chart, profile_charts
+from ..statistics.charts import LEAST_SECONDS, ProfileChart, profile_charts
 from ..statistics.measures import Goal, by_problem, penalized
 from ..statistics.sample import Sample
 from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
 from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
 from .panels import (
-    Bar,
+    FrontierPoint,
     Groups,
-    Point,
+    MeanBar,
     add_legend,
     draw_bars,
     draw_ecdf,
@@ -159,12 +159,12 @@ def bars(rows: Sequence[DispatcherRow], classes: Sequence[str] = (ALL,)) -> str:
     return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
 
 
-def _bars(rows: Sequence[DispatcherRow], key: str) -> list[Bar]:
+def _bars(rows: Sequence[DispatcherRow], key: str) -> list[MeanBar]:
     known = [(row.name, row.metric(f"{key}_mean"), row.metric(f"{key}_std")) for row in rows]
-    return [Bar(name, mean, std) for name, mean, std in known if mean is not None]
+    return [MeanBar(name, mean, std) for name, mean, std in known if mean is not None]
 
 
-def _panel(found: Sequence[Bar], label: str) -> Callable[[Axes], object]:
+def _panel(found: Sequence[MeanBar], label: str) -> Callable[[Axes], object]:
     return lambda ax: draw_bars(ax, found, label)
 
 
@@ -199,7 +199,7 @@ def running(results: ReplayResults, folder: Path) -> str:
 def frontier_of_waits(results: ReplayResults) -> str:
     """Return mean bounded slowdown against the longest wait, a point per dispatcher; "" with fewer than two."""
     known = [(r.name, r.metric("wait_max"), r.metric("bounded_slowdown_mean")) for r in results.rows]
-    points = [Point(name, x / HOUR, y) for name, x, y in known if x and y]
+    points = [FrontierPoint(name, x / HOUR, y) for name, x, y in known if x and y]
     labels = "longest wait, hours", "mean bounded slowdown"
     title = "mean bounded slowdown against longest wait"
     return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL) if len(points) > 1 else ""
@@ -323,7 +323,7 @@ HEIGHT = 2.4  # inches
 MANY = 20  # times: an axis that spans more has labels at the powers of ten alone
 
 
-def draw_chart(ax: Axes, chart: Chart) -> None:
+def draw_chart(ax: Axes, chart: ProfileChart) -> None:
     """Draw the step functions of a chart on a logarithmic axis, with the legend beside them.
 
     Parameters

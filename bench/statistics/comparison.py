@@ -21,7 +21,7 @@ ALPHA = 0.01  # at 0.05, one of twenty comparisons of equal methods would be rep
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ComparedQuantity:
     """A quantity in which methods are compared; smaller is better.
 
     Attributes
@@ -39,12 +39,12 @@ class Quantity:
     ratio: bool = False
 
 
-def quantities(goal: Goal = PROOF) -> list[Quantity]:
+def quantities(goal: Goal = PROOF) -> list[ComparedQuantity]:
     """Return the quantities that are compared: gap, time, primal integral."""
     return [
-        Quantity("gap", lambda sample: by_problem(sample, gap)),
-        Quantity("time", lambda sample: logs(sample, penalized(1, goal.measure), goal.shift), ratio=True),
-        Quantity("integral", lambda sample: by_problem(sample, primal_integral)),
+        ComparedQuantity("gap", lambda sample: by_problem(sample, gap)),
+        ComparedQuantity("time", lambda sample: logs(sample, penalized(1, goal.measure), goal.shift), ratio=True),
+        ComparedQuantity("integral", lambda sample: by_problem(sample, primal_integral)),
     ]
 
 
@@ -190,7 +190,7 @@ def two_folders(
 
 
 def _difference(
-    one: str, other: str, quantity: Quantity, a: Floats, b: Floats, alpha: float, shift: float
+    one: str, other: str, quantity: ComparedQuantity, a: Floats, b: Floats, alpha: float, shift: float
 ) -> Difference:
     d = b - a
     back = np.exp if quantity.ratio else (lambda means: means)

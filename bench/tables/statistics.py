@@ -22,7 +22,7 @@ from ..records.store import Record
 from ..statistics.comparison import Difference, least_problems
 from ..statistics.measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral
 from ..statistics.measures import seconds as seconds_to_proof
-from ..statistics.sample import Outcome, Problem, Sample, name_of, outcome_of, sample_of
+from ..statistics.sample import ProblemRuns, RunOutcome, Sample, name_of, outcome_of, sample_of
 from ..statistics.subsets import groups
 from ..statistics.summary import MethodStatistics, VirtualBest, statistics_of, virtual_best
 
@@ -150,7 +150,7 @@ class Against(NamedTuple):
     gap: float | None
 
 
-class Better(NamedTuple):
+class BetterThanKnown(NamedTuple):
     """A problem on which a method has found more than the list knows."""
 
     problem: str
@@ -160,7 +160,7 @@ class Better(NamedTuple):
     gain: float
 
 
-def best_of(problem: Problem, runs: list[Outcome]) -> float | None:
+def best_of(problem: ProblemRuns, runs: list[RunOutcome]) -> float | None:
     """Return the best objective of some runs; None without a verified schedule."""
     values = [run.objective for run in runs if run.objective is not None]
     return min(values, key=lambda v: problem.sign * v, default=None)
@@ -183,7 +183,7 @@ def against(sample: Sample) -> list[Against]:
     return rows
 
 
-def better_than_known(sample: Sample) -> list[Better]:
+def better_than_known(sample: Sample) -> list[BetterThanKnown]:
     """Return the schedules that are better than the best-known values, the best method of each problem first."""
     rows = []
     for p in sample.problems:
@@ -194,11 +194,11 @@ def better_than_known(sample: Sample) -> list[Better]:
         better = [(m, v) for m, v in own if v is not None and _outcome_against(p, v, known) == "better"]
         sign = p.sign
         for method, value in sorted(better, key=lambda pair: sign * pair[1]):
-            rows.append(Better(p.name, method, value, known, primal_gap(value, known)))
+            rows.append(BetterThanKnown(p.name, method, value, known, primal_gap(value, known)))
     return rows
 
 
-def _outcome_against(problem: Problem, found: float | None, known: float) -> str:
+def _outcome_against(problem: ProblemRuns, found: float | None, known: float) -> str:
     if found is None:
         return "none"
     if close(found, known):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -465,13 +465,6 @@ def pairs_of(draft: Draft, line: Line) -> list[tuple[str, str]]:
 
 
 # --- The two files.
-
-
-class _Named(NamedTuple):
-    """Lines that describe nodes, partitions and the like, with their defaults."""
-
-    default: Values
-    add: Callable[[Where, str, Values], None]
 
 
 def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
