@@ -154,18 +154,17 @@ def supervise_all(
                 records[store, run.key] = record
                 observer.ended(run, record, False)
             idle = executor.has_room()
-            more = idle and unchecked.left
-            patience = 0 if more else POLL
+            patience = 0 if idle and unchecked.left else POLL
             events = executor.events(patience) if active else ()
             for task, event in events:
-                if event["event"] != "ended":
-                    if event["event"] != "begun" or task not in begun:  # it begins again after its worker was lost
-                        _report(observer, task.run, event)
-                    if event["event"] == "begun":
-                        begun.add(task)
-                    continue
-                active -= 1
-                writer.write(of_task[task].store, task.run, event)
+                if event["event"] == "ended":
+                    active -= 1
+                    writer.write(of_task[task].store, task.run, event)
+                elif event["event"] != "begun":
+                    _report(observer, task.run, event)
+                elif task not in begun:  # else it begins again, after its worker was lost
+                    begun.add(task)
+                    _report(observer, task.run, event)
             waiting.extend(unchecked.refused(idle))
     finally:
         executor.close()
