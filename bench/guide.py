@@ -397,7 +397,8 @@ def usual(days: Iterable[Day]) -> tuple[Advice, int]:
 
 COLOURS = {MAXIMISE: "#e45756", OPTIMISE: "#4c78a8"}
 LINEAR = 0.001  # distances (of PUE) up to this are drawn on a linear scale, greater ones on a log scale
-WIDTH, HEIGHT = 4.6, 3.6  # inches: the chart of one cooling
+WIDTH = 4.6  # inches: the chart of one cooling
+HEIGHT = 3.6
 
 
 def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:

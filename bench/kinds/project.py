@@ -57,7 +57,8 @@ def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Sched
 
 # --- ``bench plot``: a Gantt chart with a band per renewable resource, and a table of the methods.
 
-MACHINE, MOST_HEIGHT = 0.3, 40.0  # inches: a band of a resource of capacity 1, all bands
+MACHINE = 0.3  # inches: a band of a resource of capacity 1
+MOST_HEIGHT = 40.0  # inches: all bands
 AROUND = 0.5  # inches above and below the bands
 
 

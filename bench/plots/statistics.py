@@ -92,7 +92,8 @@ def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> N
 #
 # ``FIGURES`` makes the SVG element of a figure from records.
 
-PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
+PANEL = 1.9  # inches: height of a panel with curves
+ROW = 0.24  # inches: height of a bar
 LEGEND = 34  # letters of a line of a legend
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}

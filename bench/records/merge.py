@@ -45,7 +45,8 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[FoundRecord], list[tuple
     A fault is a damaged record, a key that does not fit its record, or what contradicts the manifest of its folder. Schedules are not
     checked against their instances: ``bench verify`` does that.
     """
-    records, faults = [], []
+    records = []
+    faults = []
     for folder in folders:
         paths = files(folder)
         if not paths:

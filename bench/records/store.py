@@ -212,7 +212,8 @@ def _stamps(folder: Path) -> dict[str, Stamp]:
 # --- The store of results: a folder with one JSON file for each run, written completely or not at all, found by its key.
 
 Record = dict[str, Any]
-LOCK, OWNER = ".lock", ".lock.owner"  # the lock, and the id of the process that holds it
+LOCK = ".lock"
+OWNER = ".lock.owner"  # the id of the process that holds the lock
 LONGEST_NAME = 120  # most characters of the method in a file name
 NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
     "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",

@@ -85,7 +85,8 @@ def student(degrees: int) -> float:
     >>> [round(student(n), 3) for n in (1, 2, 4, 30)]
     [12.706, 4.303, 2.776, 2.042]
     """
-    low, high = 0.0, 100.0
+    low = 0.0
+    high = 100.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _inside(middle, degrees) < LEVEL else (low, middle)

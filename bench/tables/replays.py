@@ -521,7 +521,8 @@ def bookings(results: ReplayResults) -> Grid:
 
 def _fate(booking: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return whether a booking was accepted, and when it started and ended."""
-    ended, outcome = booking["ended"], booking["outcome"]
+    ended = booking["ended"]
+    outcome = booking["outcome"]
     accepted = booking["accepted"] is not None
     answer = "accepted" if accepted else {"refused": "refused", "cancelled": "cancelled"}.get(outcome, "open")
     started = accepted and (outcome in ("started", "over") or (ended or 0) > booking["start"])

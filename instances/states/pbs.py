@@ -129,7 +129,8 @@ def _paragraphs(text: str) -> Iterator[tuple[str, dict[str, str]]]:
         if head is not None:
             if name:
                 yield name, values
-            name, values = head[1], {}
+            name = head[1]
+            values = {}
         elif " = " in line:
             key, value = line.split(" = ", 1)
             values[key.strip()] = value.strip()
@@ -153,7 +154,8 @@ NOT_OF_SERVERS = {
     "select", "place", "nodes", "nodect", "walltime", "min_walltime", "max_walltime", "soft_walltime", "cput", "pcput", "pmem",
     "pvmem", "vmem", "mpiprocs", "ompthreads", "nice", "file", "procs", "host", "vnode", "neednodes", "preempt_targets", *NAMES,
 }  # fmt: skip
-ARRANGEMENTS, SHARINGS = ("free", "pack", "scatter", "vscatter"), ("excl", "exclhost", "shared")
+ARRANGEMENTS = ("free", "pack", "scatter", "vscatter")
+SHARINGS = ("excl", "exclhost", "shared")
 # what the scheduler says of a job that waits for free resources only; after any other word, it is held
 WAITS_FOR_RESOURCES = re.compile(
     r"insufficient amount|not enough|no available resources|would conflict|exclusive|ineligible state|placement set|"

@@ -531,7 +531,8 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
         ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(name, name)
         enough = frozenset(n for n in members if nodes[n].has.get(ours, 0) >= asked)
         if asked and enough != members:
-            members, label = enough, f"{label} with {ours} of at least {asked}"
+            members = enough
+            label = f"{label} with {ours} of at least {asked}"
     if not members:
         raise WrongValue(f"no node is {label}")
     return members, label, queue
