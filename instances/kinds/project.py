@@ -17,11 +17,9 @@ from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 
-MODES = "modes.csv"
-PRECEDENCES = "precedences.csv"
+MODES, PRECEDENCES = "modes.csv", "precedences.csv"
 COLUMNS = ("task", "mode", "duration")  # of modes.csv, before the resources
-LINK = ("before", "after")
-DELAY = ("delay",)
+LINK, DELAY = ("before", "after"), ("delay",)
 HEADING = """\
 An instance of schedlab: a project. Times are whole numbers in the time unit of the project.
 modes.csv has a row for each mode of each task, with a column for its demand of each resource.
