@@ -1,4 +1,4 @@
-"""The efficiency guide of ``bench guide``, learned from the days of verified schedules."""
+"""The efficiency guide of ``bench guide``, learned from the days of verified schedules, and its picture."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..instances import Instance, load
 from ..instances.files.folder import content_of
 from ..models.counts import how_many
-from ..models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days
+from ..models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days, percent
 from ..models.profit.problem import Profit
 from .errors import WrongUse
 from .kinds.base import bench_kind
+from .plots.svg import GREY, INK, styled, write_picture
 from .records.store import Record, files, read
 from .records.verify import Checker
 from .runs.view import View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # --- Collect the days that the efficiency guide is learned from: those of the best verified search of each scenario.
 
@@ -26,7 +33,7 @@ RULES = "rule:"  # prefix of methods that do not count, because their schedules 
 NEEDED = ("content", "path", "view", "objective", "verified")
 
 
-class Sample(NamedTuple):
+class DayOfScenario(NamedTuple):
     """A day of a scenario.
 
     Attributes
@@ -46,23 +53,23 @@ class Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BestOfScenario:
     """The record that is used for a scenario, and its days."""
 
     record: Record
     scenario: str
-    samples: Sequence[Sample]
+    samples: Sequence[DayOfScenario]
 
 
 @dataclass
 class Collection:
     """The records used from folders of results, and the counts of what was left out, by reason."""
 
-    chosen: list[Chosen] = field(default_factory=list)
+    chosen: list[BestOfScenario] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
-    def samples(self) -> list[Sample]:
+    def samples(self) -> list[DayOfScenario]:
         """The days of all scenarios."""
         return [sample for each in self.chosen for sample in each.samples]
 
@@ -152,10 +159,10 @@ class _Source:
 
     def instance(self, record: Mapping[str, Any]) -> Instance:
         path = self._moved.get(str(record.get("content")), str(record.get("path")))
-        place = (path, bool(record.get("drop_impossible")))
-        if place not in self._known:
-            self._known[place] = load(*place)
-        return self._known[place]
+        drop_impossible = bool(record.get("drop_impossible"))
+        if (path, drop_impossible) not in self._known:
+            self._known[path, drop_impossible] = load(path, drop_impossible)
+        return self._known[path, drop_impossible]
 
 
 def _one_version(records: Iterable[Record]) -> None:
@@ -172,20 +179,15 @@ def _one_version(records: Iterable[Record]) -> None:
 def _by_scenario(filed: Iterable[Filed]) -> dict[str, list[Filed]]:
     groups: dict[str, list[Filed]] = {}
     for f in filed:
-        place = [f.record[name] for name in ("instance", "content", "view")] + [f.record.get("drop_impossible")]
-        groups.setdefault(json.dumps(place, sort_keys=True), []).append(f)
+        scenario = [f.record[name] for name in ("instance", "content", "view")]
+        key = json.dumps([*scenario, f.record.get("drop_impossible")], sort_keys=True)
+        groups.setdefault(key, []).append(f)
     return groups
 
 
 def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) -> Filed | None:
     """Return the best verified record of a scenario that counts; None if there is none."""
-    fit = [
-        f
-        for f in group
-        if f.record.get("verified")
-        and f.record.get("objective") is not None
-        and (f.record["method"] == method if method is not None else not f.record["method"].startswith(RULES))
-    ]
+    fit = [f for f in group if _counts(f.record, method)]
     if not fit:
         wanted = "search" if method is None else method
         left_out[f"scenarios of {group[0].record['instance']} without a verified schedule by {wanted}"] += 1
@@ -193,7 +195,18 @@ def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) ->
     return max(fit, key=lambda f: float(f.record["objective"]))
 
 
-def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool) -> Chosen:
+def _counts(record: Record, method: str | None) -> bool:
+    """Return whether a record has a verified schedule by a method; None: by any method that is no rule."""
+    if not record.get("verified") or record.get("objective") is None:
+        return False
+    if method is None:
+        return not record["method"].startswith(RULES)
+    return bool(record["method"] == method)
+
+
+def _chosen(
+    best: Filed, instance: Instance, twins: dict[Any, int], left_out: Counter[str], to_the_end: bool
+) -> BestOfScenario:
     record = best.record
     for fault in Checker(best.path.parent, lambda path, drop: instance).faults(record):
         raise WrongUse(f"{best.path}: {fault}; bench verify {best.path.parent} lists all faults of that folder")
@@ -203,7 +216,9 @@ def _chosen(best: Filed, instance: Instance, twins: dict[Any, int], left_out: Co
     alike = (record["content"], problem.cooling, problem.temperature)
     twin = twins.setdefault(alike, len(twins))
     scenario = scenario_of(record, instance)
-    return Chosen(record, scenario, [Sample(day, record["instance"], scenario, twin) for day in days_planned.days])
+    return BestOfScenario(
+        record, scenario, [DayOfScenario(day, record["instance"], scenario, twin) for day in days_planned.days]
+    )
 
 
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
@@ -326,7 +341,9 @@ class Validation(NamedTuple):
         return self.right / self.days if self.days else None
 
 
-def leave_out(samples: Sequence[Sample], group: Callable[[Sample], Hashable], depth: int = DEPTH) -> Validation:
+def leave_out(
+    samples: Sequence[DayOfScenario], group: Callable[[DayOfScenario], Hashable], depth: int = DEPTH
+) -> Validation:
     """Test each group of days with a guide that is learned from all other groups; this needs at least two groups."""
     groups: dict[Hashable, list[Day]] = {}
     for sample in samples:
@@ -372,3 +389,109 @@ def usual(days: Iterable[Day]) -> tuple[Advice, int]:
     """Return the constant advice that is right most often, and on how many days it is right."""
     leaf = _leaf(list(days))
     return leaf.advice, leaf.right
+
+
+# --- The chart of the days behind an efficiency guide: distance from the slope-change point, right and wrong advice.
+#
+# The upper charts correspond to figure 6.8 of [Bridi2018], the lower ones, with the wrong advice alone, to figure 6.9.
+
+COLOURS = {MAXIMISE: "#e45756", OPTIMISE: "#4c78a8"}
+LINEAR = 0.001  # distances (of PUE) up to this are drawn on a linear scale, greater ones on a log scale
+WIDTH = 4.6  # inches: the chart of one cooling
+HEIGHT = 3.6
+
+
+def plot_guide(guide: Guide, days: Sequence[Day], path: Path) -> None:
+    """Draw the days to an SVG file. The same guide and days give the same bytes.
+
+    Parameters
+    ----------
+    guide : Guide
+        The guide.
+    days : sequence of Day
+        The days that it was learned from.
+    path : Path
+        The file; its name ends in .svg.
+
+    Raises
+    ------
+    WrongUse
+        If matplotlib is missing, the ending is another one, or the file cannot be written.
+    """
+    write_picture(path, lambda: _picture(guide, days))
+
+
+def _picture(guide: Guide, days: Sequence[Day]) -> bytes:
+    picture = BytesIO()
+    with styled("guide"):
+        _figure(guide, days).savefig(picture, format="svg", metadata=dict.fromkeys(("Date", "Creator")))
+    return picture.getvalue()
+
+
+def _figure(guide: Guide, days: Sequence[Day]) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH * len(guide.rules), 2 * HEIGHT), layout="constrained")
+    low = min((day.utilisation for day in days), default=0.0)
+    upper, lower = figure.subplots(2, len(guide.rules), squeeze=False)
+    for above, below, name in zip(upper, lower, guide.rules, strict=True):
+        mine = [day for day in days if day.cooling == name]
+        wrong = [day for day in mine if guide.advise(name, day.utilisation) != day.aim]
+        _days(above, guide, mine, name, f"{name}: {_number(mine)}")
+        _days(below, guide, wrong, name, f"{name}: wrong advice on {_number(wrong)}")
+        for ax in (above, below):
+            ax.set_xlim(100 * low - 2, 102)
+        below.set_yscale("linear")  # errors are near the slope change
+        if not wrong:
+            below.set_ylim(-LINEAR, LINEAR)
+    kinds = [(aim, colour, marker) for aim, colour in COLOURS.items() for marker in "ox"]
+    figure.legend(
+        handles=[_key(aim, colour, marker) for aim, colour, marker in kinds],
+        frameon=False,
+        loc="outside lower center",
+        ncols=2 if len(guide.rules) == 1 else len(kinds),
+        title="what the best schedule did, and the advice of the guide",
+    )
+    return figure
+
+
+def _number(days: Sequence[Day]) -> str:
+    return how_many(len(days), "day", ",")
+
+
+def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str, title: str) -> None:
+    ax.axhline(0, color=INK, linewidth=0.8)
+    edges = [high for _, high, _ in guide.ranges(cooling)[:-1]]
+    for edge in edges:
+        ax.axvline(100 * edge, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)))
+    for aim, colour in COLOURS.items():
+        for marker in "ox":
+            mine = [
+                d for d in days if d.aim == aim and (guide.advise(cooling, d.utilisation) == aim) is (marker == "o")
+            ]
+            x = [100 * d.utilisation for d in mine]
+            y = [d.distance for d in mine]
+            ax.plot(x, y, **_style(colour, marker))
+    threshold = f", threshold {', '.join(map(percent, edges))}" if edges else ""
+    ax.set_title(f"{title}{threshold}", loc="left", fontsize=8)
+    ax.set_xlabel("utilisation of the day before, %")
+    ax.set_ylabel("PUE minus PUE at the slope change")
+    ax.set_yscale("symlog", linthresh=LINEAR)
+    ax.yaxis.set_major_formatter("{x:.3g}")
+
+
+def _style(colour: str, marker: str) -> dict[str, Any]:
+    return {
+        "color": colour,
+        "marker": marker,
+        "linestyle": "none",
+        "markersize": 5,
+        "markerfacecolor": "none" if marker == "o" else colour,
+        "markeredgewidth": 0.9 if marker == "o" else 1.5,
+    }
+
+
+def _key(aim: str, colour: str, marker: str) -> Line2D:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], label=f"{aim}, {'right' if marker == 'o' else 'wrong'}", **_style(colour, marker))

@@ -118,11 +118,8 @@ def is_suspended(group: int) -> bool:
 
 def kill_group(group: int) -> None:
     """Kill all processes of a process group, and the descendants of its first process in groups of their own."""
-    apart = (
-        [number for number in _descendants(group) if _group_of(number) not in (None, group)]
-        if psutil is not None
-        else []
-    )
+    below = _descendants(group) if psutil is not None else []
+    apart = [number for number in below if _group_of(number) not in (None, group)]
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
     for number in apart:

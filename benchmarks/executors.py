@@ -26,7 +26,7 @@ from schedlab.bench.executors.base import Where
 from schedlab.bench.records.store import Record, Store
 from schedlab.bench.runs.process import LEASH
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import Plan, supervise_all
+from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 RUNS = 60
 BATCHES = 5
@@ -94,7 +94,7 @@ def run_seconds(name: str, folder: Path, count: int = RUNS) -> float:
     where = Where.parse([name, *(["pack=1000000000"] if name == "slurm" else [])])
     clock = Clock()
     with Store(folder) as store:
-        supervise_all([Plan(store, runs_of(count))], clock, where.make(1, COMMAND, print))
+        supervise_all([FolderPlan(store, runs_of(count))], clock, where.make(1, COMMAND, print))
     if name != "slurm":
         return (clock.last - clock.first) / count
     written = sorted(path.stat().st_mtime for path in folder.glob("*.json"))
@@ -120,7 +120,7 @@ def peak(folder: Path, count: int) -> tuple[float, float]:
 
     began = time.perf_counter()
     with Store(folder) as store:
-        supervise_all([Plan(store, runs_of(count))], Clock(), Where().make(os.cpu_count() or 1, COMMAND, print))
+        supervise_all([FolderPlan(store, runs_of(count))], Clock(), Where().make(os.cpu_count() or 1, COMMAND, print))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, (time.perf_counter() - began) / 60
 
 

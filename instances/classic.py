@@ -168,7 +168,8 @@ def _read(file: Path) -> tuple[str, Instance]:
             if form not in SHAPES:
                 raise
             reasons.append(f"{SHAPES[form]}: {str(e).removeprefix(f'{file}, ')}")
-            faults += [e] if isinstance(e, FormatError) else []
+            if isinstance(e, FormatError):
+                faults.append(e)
     if faults:  # the format that fits for the most lines is the likeliest: its fault is the place
         likely = max(faults, key=lambda fault: fault.line)
         raise FormatError(file, likely.line, f"one of the formats {READABLE}; as {', as '.join(reasons)}", likely.found)
@@ -181,7 +182,7 @@ def is_classic(path: str | Path) -> bool:
 
 
 def classic_form(path: str | Path) -> str | None:
-    """Return the format of a file, a name of ``libraries.LIBRARIES``; None if ``read_classic`` cannot read it.
+    """Return the format of a file, a name of ``LIBRARIES``; None if ``read_classic`` cannot read it.
 
     A file with no task and no item is taken for another one that begins with a 0, such as a table of nodes.
     """

@@ -24,7 +24,8 @@ from .workload import WITHOUT_PREDECESSOR, Workload, later
 
 # --- Partitions of a machine in a log: as queues, and as a filter of the jobs.
 
-QUEUE, PARTITION = "queue", "partition"
+QUEUE = "queue"
+PARTITION = "partition"
 SOURCES = (QUEUE, PARTITION)  # columns of a log from which the queues can be taken
 
 
@@ -435,7 +436,9 @@ def below_power(workload: Workload, watts: float) -> Workload:
 # --- Windows of a log: the jobs submitted in a time, and those that run or wait at its begin.
 
 
-RESET, KEPT = "reset", "kept"  # submit times of the jobs that wait at the begin of a window
+# submit times of the jobs that wait at the begin of a window
+RESET = "reset"
+KEPT = "kept"
 
 
 def window_of(text: str, trace: Trace) -> tuple[int, int]:

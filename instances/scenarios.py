@@ -99,18 +99,20 @@ class Scenarios:
 
     def problem(self, name: str) -> Profit:
         """Return the problem of a scenario. Raises UnknownScenario, and ProblemError for contradictory data."""
-        words = known(name, {"cooling": self.cooling, "season": self.season, "price": self.price})
-        name = ",".join(words)
+        plant_key, season_key, price_key = known(
+            name, {"cooling": self.cooling, "season": self.season, "price": self.price}
+        )
+        name = ",".join((plant_key, season_key, price_key))
         if name not in self.made:
-            plant = self.cooling[words[0]]
+            plant = self.cooling[plant_key]
             self.made[name] = Profit(
-                self.jobs,
-                self.season[words[1]].weather.series,
-                plant.cooling if plant.scale == 1 else plant.cooling.scaled(plant.scale),
-                self.price[words[2]],
-                self.energy_price,
-                -1 if self.horizon_end is None else self.horizon_end,
-                self.watts_per_core,
+                dispatch=self.jobs,
+                temperature=self.season[season_key].weather.series,
+                cooling=plant.cooling if plant.scale == 1 else plant.cooling.scaled(plant.scale),
+                price=self.price[price_key],
+                energy_price=self.energy_price,
+                horizon_end=-1 if self.horizon_end is None else self.horizon_end,
+                watts_per_core=self.watts_per_core,
             )
         return self.made[name]
 

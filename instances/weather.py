@@ -24,7 +24,8 @@ TEMPERATURE = (
 )  # fmt: skip
 STAMPS = ("time", "timestamp", "datetime", "date_time", "date/time", "date", "time(utc)")
 HOURS = ("hour_ending", "hour")
-COLDEST, HOTTEST = -90, 65  # degrees C; values outside are probably in another unit
+COLDEST = -90  # degrees C; values outside are probably in another unit
+HOTTEST = 65
 DEGREES = f"degrees C, {COLDEST} to {HOTTEST}"
 # EPW: number of header lines; number of fields up to the temperature, and its index; value that means missing
 EPW_HEADER = 8
@@ -290,7 +291,8 @@ class Weather:
         """
         day, seconds = _parse_window(window)
         first = self._index(day)
-        times, values = self.series.times, self.series.values
+        times = self.series.times
+        values = self.series.values
         origin = times[first]
         length = self.series.end - self.series.begin
         order = range(first, len(times))

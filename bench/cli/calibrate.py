@@ -83,7 +83,7 @@ def calibrate(
         )
     show(result, console_for(), explain)
     if csv is not None:
-        from ..tables.calibration import HEADS, rows_of_jobs
+        from ..calibration import HEADS, rows_of_jobs
 
         with writing(csv, "--csv"):
             write_whole(csv, to_csv(HEADS, list(rows_of_jobs(result))))
@@ -95,7 +95,7 @@ def calibrate(
 
 def show(result: Any, console: Console, explain: bool) -> None:
     """Print the verdict and the tables."""
-    from ..tables.calibration import free_grid, one_step_grid, worst_grid, wrong_grid
+    from ..calibration import free_grid, one_step_grid, worst_grid, wrong_grid
 
     one_step_grid(result).show(console, explain)
     console.print()
@@ -116,9 +116,8 @@ def show(result: Any, console: Console, explain: bool) -> None:
 
 def write_page(result: Any, page: Path, title: str) -> None:
     """Write the verdict, the tables and the pictures as one HTML page."""
-    from ..plots.calibration import calibration_cards
+    from ..calibration import calibration_cards, free_grid, one_step_grid, worst_grid, wrong_grid
     from ..plots.svg import require_matplotlib
-    from ..tables.calibration import free_grid, one_step_grid, worst_grid, wrong_grid
 
     require_matplotlib()
     one = one_step_grid(result)

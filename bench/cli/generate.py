@@ -10,10 +10,10 @@ import typer
 
 from ...instances import generators, write
 from ...instances.formats.swf import write_swf
+from ...instances.generators.eurora import KINDS
 from ...instances.generators.eurora_production import LEAST
 from ...instances.generators.lublin import workload as lublin_jobs
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
-from ...instances.generators.resource_kinds import KINDS
 from ...models.counts import how_many, how_many_of
 from ...models.platform import LATEST, MOST_NODES
 from ..errors import WrongUse, writing

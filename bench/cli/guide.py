@@ -52,8 +52,7 @@ def guide(
 
     Example: bench guide results/profit_medium --out guide.json --plot guide.svg
     """
-    from ..guide import collect, learn, require_scikit_learn
-    from ..plots.guide import plot_guide
+    from ..guide import collect, learn, plot_guide, require_scikit_learn
 
     require_scikit_learn()
     collection = collect(results, method, instance or (), to_the_end)

@@ -291,7 +291,7 @@ class Replaying:
     def request(self, workload: str, dispatchers: Sequence[str], settings: Mapping[str, Any]) -> ReplayRequest:
         """Check the options and return the replays that they request; ``settings``: as a user gives them. Raises WrongUse."""
         from ..replays.request import replay_request
-        from ..tables.replay_groups import parse_by
+        from ..tables.dispatchers import parse_by
 
         view = View(first=self.first, durations="runtime")
         return replay_request(workload, dispatchers, view, settings, self.starts, parse_by(self.by or ()))

@@ -16,8 +16,7 @@ from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods
 from ..statistics.comparison import ALPHA
-from ..statistics.goal import Goal
-from ..statistics.measures import SHIFT
+from ..statistics.measures import SHIFT, Goal
 from ..statistics.sample import records_of
 from ..suites.best_known import known_values
 from ..terminal import console_for, say
@@ -170,7 +169,7 @@ def compare(
     from ..statistics import sample as samples
     from ..statistics.comparison import compare as compared
     from ..statistics.comparison import two_folders
-    from ..tables.comparison import show_comparison
+    from ..tables.statistics import show_comparison
 
     goal = timing.goal()
     pairs = None
@@ -269,10 +268,10 @@ def report(
 
     Example: bench report results/classic --latex paper/figures --parquet runs.parquet
     """
-    from ..plots.page import replay_sections
-    from ..report.latex import write_latex
-    from ..report.page import content_of, write_report
-    from ..tables.runs import write_parquet
+    from ..pages.latex import write_latex
+    from ..pages.plot import replay_sections
+    from ..pages.report import content_of, write_report
+    from ..tables.statistics import write_parquet
 
     path = out or results / "report.html"
     if path.suffix.lower() not in (".html", ".htm"):
@@ -339,8 +338,7 @@ def statistics(
     Example: bench statistics results/jsp --subset 1.. --time solver --by letters
     """
     from ..statistics import sample as samples
-    from ..tables.runs import write_csv, write_parquet
-    from ..tables.statistics import show_statistics
+    from ..tables.statistics import show_statistics, write_csv, write_parquet
 
     records = records_with(results, methods)
     known = known_of(results)
@@ -401,7 +399,7 @@ def plot(
 
     Example: bench plot results/log --figure bars --out bars.svg
     """
-    from ..plots.page import plot as draw
+    from ..pages.plot import plot as draw
 
     path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
     say(f"{path}: {how_many(count, 'run')}")

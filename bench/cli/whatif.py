@@ -24,8 +24,7 @@ from .options import with_options
 
 if TYPE_CHECKING:
     from ...models.site import Site
-    from ..replays.whatif import Variant
-    from ..tables.whatif import Comparison
+    from ..whatif import Variant, VariantComparison
 
 
 @with_options(SETTINGS, ("site", "on_unknown", "format", "zone", "columns"))
@@ -81,9 +80,8 @@ def whatif(
     from ...simulation.dispatchers.registry import check_dispatcher
     from ..replays.case import required_site
     from ..replays.open_log import log_on_site
-    from ..replays.whatif import SLURM, Question, groups_of, variants
     from ..show.logs import report_lines
-    from ..tables.whatif import Answer, Comparison
+    from ..whatif import SLURM, Question, VariantComparison, VariantReplay, job_groups, variants
 
     for option, path in {"--page": page, "--csv": csv}.items():
         if path is not None and not path.parent.is_dir():
@@ -109,7 +107,7 @@ def whatif(
         *report_lines(workload.report, len(workload)),
     ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
-    answers: list[Answer] = []
+    answers: list[VariantReplay] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:
         with Progress(
@@ -122,7 +120,7 @@ def whatif(
     except KeyboardInterrupt:
         notes.print(f"\nstopped; the replays so far are kept. To continue: {resume_command()}", soft_wrap=True)
         raise typer.Exit(130) from None
-    comparison = Comparison(answers, groups_of(workload))
+    comparison = VariantComparison(answers, job_groups(workload))
     said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
     if SLURM in names and replays < ENOUGH_REPLAYS:
         said.append(
@@ -141,13 +139,13 @@ KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
 
 
-def print_tables(comparison: Comparison, said: Sequence[str], console: Console, explain: bool) -> None:
+def print_tables(comparison: VariantComparison, said: Sequence[str], console: Console, explain: bool) -> None:
     """Print the tables of the groups of each change, then that of all changes, and remarks."""
-    from ..tables.whatif import changes_grid, groups_grid
+    from ..whatif import changes_grid, effects_grid
 
     for answer in comparison.answers[1:]:
         for kind in PRINTED:
-            grid = groups_grid(comparison, answer, kind)
+            grid = effects_grid(comparison, answer, kind)
             if len(grid.rows) > 1:
                 console.print(grid)
                 console.print()
@@ -160,7 +158,7 @@ def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[s
     """Return what the dispatchers do not obey of the site as it is and with each change: slurm alone, the others together."""
     from ...simulation.features.site_limits import not_modelled
     from ...simulation.slurm.calibration import not_obeyed
-    from ..replays.whatif import SLURM
+    from ..whatif import SLURM
 
     by: dict[str, list[str]] = {}
     if SLURM in dispatchers:
@@ -191,7 +189,7 @@ def _limits_changed(site: Site, changed: Site, by_slurm: bool) -> list[str]:
 
 def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> None:
     """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
-    from ..replays.whatif import SLURM
+    from ..whatif import SLURM
 
     before = not_modelled_by([site], dispatchers)
     for who, names in not_modelled_by([variant.site], dispatchers).items():
@@ -204,7 +202,7 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
             raise WrongUse(f"--change {variant.change!r}: dispatcher {who} does not obey {', '.join(added)}{advice}")
 
 
-def remarks(comparison: Comparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:
+def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what a reader must know beside the tables; ``not_modelled``: dispatchers -> what they do not obey."""
     lines = []
     if comparison.left_out:
@@ -215,11 +213,11 @@ def remarks(comparison: Comparison, not_modelled: Mapping[str, Sequence[str]]) -
     return lines
 
 
-def write_csv(comparison: Comparison, path: Path, notes: Console) -> None:
+def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None:
     """Write a row for each replay and group of jobs."""
     from dataclasses import asdict, fields
 
-    from ..tables.whatif import Effect, effects
+    from ..whatif import Effect, effects
 
     heads = ["by", *(field.name for field in fields(Effect)), "verdict"]
     rows = [
@@ -233,15 +231,15 @@ def write_csv(comparison: Comparison, path: Path, notes: Console) -> None:
     notes.print(f"{path}: {how_many(len(rows), 'row')}", soft_wrap=True)
 
 
-def write_page(comparison: Comparison, said: Sequence[str], path: Path, title: str) -> None:
+def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
     """Write the answers as one HTML page."""
-    from ..tables.whatif import changes_grid, effects, groups_grid, sentence
+    from ..whatif import changes_grid, effects, effects_grid, sentence
 
     table = changes_grid(comparison)
     sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *said])]
     for answer in comparison.answers[1:]:
         [effect] = effects(comparison, answer)
-        grids = [groups_grid(comparison, answer, kind) for kind in KINDS]
+        grids = [effects_grid(comparison, answer, kind) for kind in KINDS]
         sections.append(
             Section(
                 effect.title,

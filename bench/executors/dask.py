@@ -32,7 +32,8 @@ from .node import Needed, RunProcess, failed_record, lacking, needed, run_of, sp
 
 CONNECT = 5.0  # seconds to reach a scheduler
 NO_WORKER = 60.0  # seconds without any worker after which the runs are given up
-SHORT, AHEAD = 10.0, 2  # seconds, runs: of runs with at most this time limit, this number wait at each worker
+SHORT = 10.0  # seconds: of runs with at most this time limit, some wait at each worker
+AHEAD = 2  # number of them
 CHECK = 1.0  # seconds between two looks at the workers
 
 
@@ -134,13 +135,13 @@ class DaskExecutor:
             self._waiting.popleft()
             used[address] += task.run.threads
             key = f"schedlab-{task.run.key}-{uuid4().hex[:8]}"
-            host = [n for a, n in self._threads.items() if _host(a) == _host(address)]
+            on_host = sum(n for a, n in self._threads.items() if _host(a) == _host(address))
             work = {
                 "spec": spec_of(task.run, task.folder),
                 "command": list(self.setting.command),
                 "cwd": os.getcwd(),
                 "threads": self._threads[address],
-                "share": task.run.threads / sum(host),
+                "share": task.run.threads / on_host,
                 "topic": self._topic,
                 "key": key,
             }
@@ -158,7 +159,7 @@ class DaskExecutor:
             yield from self._drop_lost()
             self._send()
         try:
-            news = [self._news.get(timeout=seconds)] if seconds > 0 else [self._news.get_nowait()]
+            news = [self._news.get(block=seconds > 0, timeout=seconds)]
         except queue.Empty:
             return
         with suppress(queue.Empty):
@@ -170,7 +171,8 @@ class DaskExecutor:
             if event is None:
                 yield from self._ended(key)
             else:
-                self._begun |= {key} if event["event"] == "begun" else set()
+                if event["event"] == "begun":
+                    self._begun.add(key)
                 yield self._active[key][0], event
         self._send()
 
@@ -191,7 +193,8 @@ class DaskExecutor:
         """Let a run begin again that was lost; give it up if that happens too often."""
         task, _, future = self._active.pop(key)
         future.release()
-        self._lost[task] += key in self._begun
+        if key in self._begun:
+            self._lost[task] += 1
         if self._lost[task] < MOST_LOST:
             self._waiting.append(task)
             return
@@ -222,12 +225,14 @@ class DaskExecutor:
 
     def close(self) -> None:
         """Cancel the active runs and end the workers that were started here."""
-        for part in (self._client, self._cluster):
-            if part is not None:
-                with suppress(Exception):  # the scheduler may no longer run
-                    if part is self._client and self._active:
-                        part.cancel([future for _, _, future in self._active.values()], force=True)
-                    part.close()
+        if self._client is not None:
+            with suppress(Exception):  # the scheduler may no longer run
+                if self._active:
+                    self._client.cancel([future for _, _, future in self._active.values()], force=True)
+                self._client.close()
+        if self._cluster is not None:
+            with suppress(Exception):
+                self._cluster.close()
 
 
 def _host(address: str) -> str | None:

@@ -34,7 +34,8 @@ from ..records.form import equal_lengths, table
 from ..records.record import agree
 from ..records.store import Record
 
-HORIZON, END = "horizon", "end"  # the accounts reach up to the end of the horizon, and of the last job
+HORIZON = "horizon"  # the account up to the end of the horizon
+END = "end"  # the account up to the end of the last job
 STEPS = 2000  # most steps of a curve over time
 
 MONEY = table(

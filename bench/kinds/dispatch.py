@@ -271,7 +271,7 @@ class DispatchKind(PlainKind):
         """Print the tables of the methods, then those of the replays with the offline runs on the same jobs."""
         from ..tables.dispatchers import show_dispatch
         from ..tables.methods import show_methods
-        from ..tables.replay_results import extract_replays
+        from ..tables.replays import extract_replays
 
         replayed, others = extract_replays(records)
         wrong = show_methods(console, others, explain)

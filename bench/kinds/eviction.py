@@ -5,24 +5,36 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
-from typing import Any, cast
+from functools import cached_property, partial
+from itertools import accumulate
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
+from rich.text import Text
 
 from ...backends import Incumbent, Result, SolverUnavailable
+from ...backends.gaps import refutes
 from ...instances import Instance
 from ...methods import Method
 from ...models import EvictionCandidate
+from ...models.counts import how_many
 from ...models.eviction.problem import Eviction
 from ...models.json_values import Count, Number
 from ...models.problem import Problem, Schedule
 from ...solve import solve
+from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, percent
+from ..pages import Card, Section
+from ..plots.svg import single
 from ..records.record import outcome
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
+from ..tables.methods import by_method, reasons, trouble, verdict
 from .base import Drawing
 from .plain import PlainKind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # --- The run of an eviction problem: a method answers its deadline and every earlier deadline, and each answer is timed.
 #
@@ -219,7 +231,335 @@ def faults_of_deadlines(problem: Eviction, record: Mapping[str, Any]) -> list[st
     return faults
 
 
-# --- What the bench needs to know about eviction problems: numbers of nodes, runs over all deadlines, tables, plots.
+# --- The table of the methods on an eviction problem: loss, checkpoint time, response time for all deadlines.
+
+HOUR = 3600  # node-seconds of a node-hour
+Answer = tuple[int, int]  # loss in node-seconds, checkpoint time in seconds
+
+MEANING = (
+    "loss: lost work within the deadline of the instance; checkpoints: seconds that the checkpoints take; worse by: loss above "
+    "that of the best method, summed over all deadlines; answered (proven): number of deadlines with a plan, and of those "
+    "proven optimal; all deadlines: response time for all of them; ratio: that time divided by the time of dp."
+)
+
+
+@dataclass(frozen=True)
+class EvictionRow:
+    """The runs of one method, one per seed. Answers are those of the best seed, times are means."""
+
+    method: str
+    records: Sequence[Record]
+
+    @property
+    def answer(self) -> Answer | None:
+        """Loss in node-seconds and checkpoint time in seconds for the deadline of the instance."""
+        known = [tuple(r["objective"]) for r in self.records if r["verified"] and _is_pair(r["objective"])]
+        return min(known, default=None)
+
+    @cached_property
+    def deadlines(self) -> dict[int, Answer]:
+        """Loss in node-seconds and checkpoint time in seconds for each deadline (in seconds) that has a plan."""
+        rows = [row for r in self.records for row in r.get("deadlines") or ()]
+        return _least((deadline, (loss, checkpoints)) for deadline, loss, checkpoints in rows)
+
+    @property
+    def proven(self) -> int:
+        """The number of deadlines for which its plan is proven optimal."""
+        return max((sum(row[2] == "optimal" for row in r.get("response_s") or ()) for r in self.records), default=0)
+
+    @property
+    def all_deadlines(self) -> float | None:
+        """Response time for all deadlines in seconds; None if some deadline has no plan."""
+        known = [r.get("all_deadlines_s") for r in self.records]
+        return None if not known or None in known else fmean(s for s in known if s is not None)
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and None not in value
+
+
+def _least(answers: Iterable[tuple[int, Answer]]) -> dict[int, Answer]:
+    """Return the least answer for each deadline."""
+    least: dict[int, Answer] = {}
+    for deadline, answer in answers:
+        least[deadline] = min(answer, least.get(deadline, answer))
+    return least
+
+
+@dataclass(frozen=True)
+class EvictionResults:
+    """The runs of one eviction problem: an instance and a number of nodes."""
+
+    records: Sequence[Record]
+
+    @cached_property
+    def rows(self) -> list[EvictionRow]:
+        """One row per method, in the order of the records."""
+        return [EvictionRow(name, members) for name, members in by_method(self.records).items()]
+
+    @cached_property
+    def steps(self) -> int:
+        """The number of deadlines: the most that any method has plans for."""
+        return max((len(row.deadlines) for row in self.rows), default=0)
+
+    @cached_property
+    def best(self) -> dict[int, Answer]:
+        """The best answer of all methods for each deadline (in seconds)."""
+        return _least(answer for row in self.rows for answer in row.deadlines.items())
+
+    @property
+    def best_answer(self) -> Answer | None:
+        """The best answer of all methods for the deadline of the instance."""
+        return min((row.answer for row in self.rows if row.answer is not None), default=None)
+
+    @property
+    def contradiction(self) -> str | None:
+        """The message about a bound that a verified plan of another method refutes, else None."""
+        answers = [(row.answer, row.method) for row in self.rows if row.answer is not None]
+        if not answers:
+            return None
+        value, method = min(answers)
+        for r in self.records:
+            if _is_pair(r["bound"]) and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
+                return (
+                    f"the bound {number(r['bound'])} of {r['method']} is refuted by the verified plan of {method} with "
+                    f"{number(value)}: please report this"
+                )
+        return None
+
+
+def eviction_results(records: Iterable[Record]) -> list[tuple[str, EvictionResults]]:
+    """Return the results of eviction problems, each with its title: instance, view and number of threads."""
+    groups: dict[tuple[Any, ...], list[Record]] = {}
+    for r in records:
+        view = View(**r["view"])
+        threads = how_many(r["threads"], "thread")
+        groups.setdefault((f"{r['instance']}, {view.label}, {threads}", r["content"], view), []).append(r)
+    return [(title, EvictionResults(members)) for (title, *_), members in groups.items()]
+
+
+def show_evictions(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
+    """Print the table of each eviction problem with its legend and summary; return a message for each bound that is refuted."""
+    groups = eviction_results(records)
+    for title, results in groups:
+        eviction_grid(title, results).show(console, explain)
+        console.print(*summary(results), "", sep="\n")
+    return [results.contradiction for _, results in groups if results.contradiction]
+
+
+def eviction_grid(title: str, results: EvictionResults) -> Grid:
+    """Return the table with a row per method."""
+    dp = next((row.all_deadlines for row in results.rows if row.method == "dp"), None)
+    columns = [
+        Column("method", lambda row: row.method, words=True, least=12),
+        Column("status", lambda row: row.records[0]["cause"] or row.records[0]["status"], words=True),
+        LOSS,
+        CHECKPOINTS,
+        Column("worse by, all\ndeadlines node-h", lambda row: worse_by(row, results), spare=1),
+        Column("answered\n(proven)", lambda row: f"{len(row.deadlines)}/{results.steps} ({row.proven})"),
+        Column("all dead\xad\nlines ms", lambda row: row.all_deadlines, milliseconds),
+        Column("ratio", lambda row: row.all_deadlines / dp if dp and row.all_deadlines is not None else None, _times),
+        Column("veri\xad\nfied", lambda row: verdict(r["verified"] for r in row.records), words=True),
+    ]
+    best = results.best_answer
+    return Grid.of(
+        title, columns, results.rows, MEANING, style=lambda row: GOOD if best is not None and row.answer == best else ""
+    )
+
+
+LOSS = Column("loss\nnode-h", lambda row: row.answer and row.answer[0] / HOUR, fixed(1))
+CHECKPOINTS = Column("checkpoints\ns", lambda row: row.answer and row.answer[1], count)
+
+
+def worse_by(row: EvictionRow, results: EvictionResults) -> str:
+    """Return the loss above the best answers, summed over the deadlines that the method has plans for.
+
+    The text has node-hours and, in brackets, percent of the best loss.
+    """
+    if not row.deadlines:
+        return UNKNOWN
+    least = sum(results.best[d][0] for d in row.deadlines)
+    more = sum(answer[0] for answer in row.deadlines.values()) - least
+    share = f" ({percent(more / least)})" if more and least else ""
+    return f"{more / HOUR:,.1f}{share}"
+
+
+def milliseconds(value: float) -> str:
+    """Return seconds as milliseconds with three significant digits."""
+    return f"{1000 * value:,.0f}" if value >= 0.1 else f"{1000 * value:.3g}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.3g}x" if ratio < 1000 else f"{ratio:,.0f}x"
+
+
+def summary(results: EvictionResults) -> list[Text]:
+    """Return the lines below the table: the trade-off between deadline and loss, and the reasons of failures."""
+    lines = [Text(f"loss within the deadline: {trade_off_text(results.best)}")] if results.best else []
+    if results.contradiction:
+        lines.append(Text(results.contradiction, style=BAD))
+    for row in results.rows:
+        lines += reasons(row.records)
+        if not any(map(trouble, row.records)) and 0 < len(row.deadlines) < results.steps:
+            lines.append(Text(f"{row.method}: the time limit was reached before the other deadlines", style=DIM))
+    return lines
+
+
+def trade_off_text(best: Mapping[int, Answer]) -> str:
+    """Return the deadlines at which the least loss decreases, as text.
+
+    Parameters
+    ----------
+    best : mapping of int to (int, int)
+        For each deadline in seconds the least loss in node-seconds and the checkpoint time in seconds.
+
+    Returns
+    -------
+    str
+        At most nine pairs of loss in node-hours and deadline in seconds.
+
+    Examples
+    --------
+    >>> trade_off_text({0: (7200, 0), 60: (7200, 0), 120: (0, 90)})
+    '2.0 node-h in 0 s, 0.0 node-h in 120 s'
+    """
+    steps: list[str] = []
+    last = None
+    for deadline, (loss, _) in sorted(best.items()):
+        if loss != last:
+            steps.append(f"{loss / HOUR:,.1f} node-h in {deadline:,} s")
+        last = loss
+    if len(steps) > 9:
+        return ", ".join([*steps[:8], "...", steps[-1]])
+    return ", ".join(steps)
+
+
+# --- ``bench plot`` of eviction problems: least loss by deadline, extra loss of greedy, response times.
+
+PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
+HEIGHT = 3.2  # inches
+Needs = Mapping[int, EvictionResults]  # number of nodes to free -> runs
+
+
+def drawn_sections(records: Iterable[Record]) -> tuple[list[str], int]:
+    """Return an HTML section per instance, and the number of runs that are drawn."""
+    by_trace: dict[tuple[str, str], dict[int, EvictionResults]] = {}
+    count = 0
+    for _, results in eviction_results(records):
+        first = results.records[0]
+        nodes = nodes_needed(first)
+        if nodes is not None and results.best:
+            by_trace.setdefault((first["instance"], first["content"]), {})[nodes] = results
+            count += sum(bool(row.deadlines) for row in results.rows)
+    return [_section(name, dict(sorted(needs.items()))) for (name, _), needs in by_trace.items()], count
+
+
+def nodes_needed(record: Mapping[str, Any]) -> int | None:
+    """Return the number of nodes that a run had to free; None if the record does not have it."""
+    chosen = View(**record["view"]).nodes_needed
+    known = record.get("nodes_needed") if chosen is None else chosen
+    return None if known is None else int(known)
+
+
+def _section(name: str, needs: Needs) -> str:
+    names = dict.fromkeys(row.method for results in needs.values() for row in results.rows)
+    colours = dict(zip(names, PALETTE, strict=False))  # a method has the same colour in every chart
+    cards = [
+        Card("Least loss", "", single(f"{name}: loss", lambda ax: _loss(ax, needs), HEIGHT)),
+        Card("Extra loss of greedy", "", single(f"{name}: greedy", lambda ax: _greedy(ax, needs), HEIGHT)),
+    ]
+    remarks = []
+    for nodes, results in needs.items():
+        draw = partial(_draw_times, results=results, colours=colours)
+        svg = single(f"{name}: time, {how_many(nodes, 'node')}", draw, HEIGHT)
+        cards.append(Card(f"Response time, {how_many(nodes, 'node', ',')} to free", "", svg))
+        remarks.append(
+            f"{how_many(nodes, 'node', ',')} to free, least loss by deadline: {trade_off_text(results.best)}"
+        )
+    remarks.append(
+        "The response time at a deadline is the sum over all deadlines up to it; the dynamic program (dp) needs one pass for all."
+    )
+    return Section(f"{name}: jobs to evict", table=_table(needs), cards=cards, remarks=remarks).html()
+
+
+def _table(needs: Needs) -> Grid:
+    columns = [
+        Column("nodes to free", lambda pair: pair[0], count),
+        Column("method", lambda pair: pair[1].method, words=True),
+        Column("loss node-h", lambda pair: LOSS.value(pair[1]), LOSS.form),
+        Column("checkpoint time s", lambda pair: CHECKPOINTS.value(pair[1]), CHECKPOINTS.form),
+        Column("response time for all deadlines ms", lambda pair: pair[1].all_deadlines, milliseconds),
+    ]
+    return Grid.of("", columns, [(nodes, row) for nodes, results in needs.items() for row in results.rows])
+
+
+def _loss(ax: Axes, needs: Needs) -> None:
+    """Draw the least loss within each deadline; it decreases where one more checkpoint fits."""
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        deadlines = sorted(results.best)
+        _stairs(
+            ax,
+            deadlines,
+            [results.best[d][0] / HOUR for d in deadlines],
+            colour,
+            f"{how_many(nodes, 'node', ',')} to free",
+        )
+    _finish(ax, "least loss, node-hours")
+
+
+def _greedy(ax: Axes, needs: Needs) -> None:
+    for (nodes, results), colour in zip(needs.items(), PALETTE, strict=False):
+        greedy = next((row for row in results.rows if row.method == "greedy"), None)
+        if greedy is not None and greedy.deadlines:
+            deadlines = sorted(greedy.deadlines)
+            more = [(greedy.deadlines[d][0] - results.best[d][0]) / HOUR for d in deadlines]
+            _stairs(ax, deadlines, more, colour, f"{how_many(nodes, 'node', ',')} to free")
+    _finish(ax, "loss of greedy minus least loss, node-hours")
+
+
+def _stairs(ax: Axes, deadlines: Sequence[int], values: Sequence[float], colour: str, label: str) -> None:
+    ax.step([d / 60 for d in deadlines], values, where="post", color=colour, label=label, linewidth=1.4)
+
+
+def _draw_times(ax: Axes, results: EvictionResults, colours: Mapping[str, str]) -> None:
+    """Draw the response time for all deadlines up to each deadline, in milliseconds on a log scale."""
+    from matplotlib.ticker import NullFormatter
+
+    for row, colour in zip(results.rows, PALETTE, strict=False):
+        pairs = response(row)
+        if pairs:
+            ax.plot(
+                [d / 60 for d, _ in pairs], [1000 * s for _, s in pairs], color=colour, label=row.method, marker="."
+            )
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    _finish(ax, "response time for all deadlines\nup to this one, ms", columns=3)
+    ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
+
+
+def response(row: EvictionRow) -> list[tuple[int, float]]:
+    """Return (deadline in s, response time in s for all deadlines up to it) of the first seed of a method.
+
+    A method that needs one pass for all deadlines has the same response time for each.
+    """
+    rows = sorted((int(d), float(s)) for d, s, _ in row.records[0].get("response_s") or ())
+    if row.records[0].get("one_pass"):
+        return rows
+    return list(zip((d for d, _ in rows), accumulate(s for _, s in rows), strict=True))
+
+
+def _finish(ax: Axes, what: str, columns: int = 1) -> None:
+    ax.set_xlabel("deadline, minutes")
+    ax.set_ylabel(what)
+    ax.set_xlim(left=0)
+    if ax.get_yscale() != "log":
+        ax.set_ylim(bottom=0)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, loc="upper right", ncols=columns)
+
+
+# --- The kind: numbers of nodes, default methods, and all that the bench asks.
 
 BY_HEURISTIC = (Default("auto", 30), Default("dp"), Default("greedy"), Default("backtracking", 30))
 SERIAL_EVICTION = (*BY_HEURISTIC, *(Default(f"{name}:serial", 30) for name in ("cpsat", "highs", "cpo")))
@@ -271,15 +611,11 @@ class EvictionKind(PlainKind):
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print a table for each instance and number of nodes to free."""
-        from ..tables.eviction import show_evictions
-
         return show_evictions(console, records, explain)
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw the least loss by deadline, the extra loss of greedy, and response times."""
-        from ..plots.eviction_section import sections
-
-        return Drawing("jobs to evict", *sections(records))
+        return Drawing("jobs to evict", *drawn_sections(records))
 
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return the number of batch jobs and of the nodes they use."""

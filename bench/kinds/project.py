@@ -1,21 +1,27 @@
-"""What the bench needs to know about projects: default methods, fields of records, plots."""
+"""What the bench needs to know about projects: fields of records, the section of ``bench plot``, default methods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from rich.console import Console
 
 from ...instances import Instance
 from ...models.counts import how_many
+from ...models.display.drawing import draw
 from ...models.display.gantt import Gantt
 from ...models.json_values import Count
 from ...models.problem import Problem, Schedule
-from ...models.project.display import capacities, scheduled
+from ...models.project.display import TaskRow, capacities, chart, scheduled
 from ...models.project.problem import Project
+from ..grid import GOOD, Column, Grid, number, percent, seconds
+from ..pages import Card, Section
+from ..plots.svg import single
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults
+from ..tables.methods import ViewResults, group_by_view, status, summary
 from .base import Drawing
 from .plain import PlainKind
 
@@ -49,6 +55,67 @@ def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Sched
     return faults + [f"it has task {given}, its schedule has {row}" for given, row in wrong]
 
 
+# --- ``bench plot``: a Gantt chart with a band per renewable resource, and a table of the methods.
+
+MACHINE = 0.3  # inches: a band of a resource of capacity 1
+MOST_HEIGHT = 40.0  # inches: all bands
+AROUND = 0.5  # inches above and below the bands
+
+
+def drawn_sections(records: Iterable[Record]) -> tuple[list[str], int]:
+    """Return an HTML section per project with a schedule, and the number of runs in them."""
+    groups = group_by_view(r for r in records if r.get("kind") == "project")
+    kept = [(title, results) for title, results in groups if chosen(results)]
+    return [_section(title, results) for title, results in kept], sum(len(results.records) for _, results in kept)
+
+
+def chosen(results: ViewResults) -> list[Record]:
+    """Return the runs that are drawn: the best one, and the best one without a solver if it has another makespan."""
+    known = [r for row in results.rows for r in row.sound if r.get("tasks")]
+    best = min(known, key=lambda r: float(r["objective"]), default=None)
+    start = min((r for r in known if r["solver"] == "schedlab"), key=lambda r: float(r["objective"]), default=None)
+    records_drawn = [] if best is None else [best]
+    return records_drawn + ([start] if best and start and start["objective"] != best["objective"] else [])
+
+
+def _section(title: str, results: ViewResults) -> str:
+    drawn = chosen(results)
+    end = max(int(row[3]) for r in drawn for row in r["tasks"])
+    notes = [
+        *(line.plain for line in summary(results)),
+        "A band is a resource with its capacity; the height of a task is its demand. A task that uses several resources has "
+        "the same colour in each; in a job shop the steps of a job have the same colour. Times are in the time unit of the project.",
+    ]
+    return Section(title, table=_table(results), notes=notes, cards=[_card(title, r, end) for r in drawn]).html()
+
+
+def chart_of(record: Mapping[str, Any]) -> Gantt:
+    """Return the Gantt chart of a record: a band per renewable resource, and one for the tasks that use none."""
+    return chart([TaskRow(*row) for row in record["tasks"]], record["resources"])
+
+
+def _card(title: str, record: Record, end: int) -> Card:
+    shown = replace(chart_of(record), title="", end=end)
+    height = min(MOST_HEIGHT, MACHINE * sum(row.height for row in shown.rows))
+    picture = single(f"{title}: {record['method']}", lambda ax: draw(shown, ax), AROUND + height)
+    return Card(record["method"], f"makespan {number(record['objective'])}", picture)
+
+
+def _table(results: ViewResults) -> Grid:
+    """Return the table of the methods; the best method is bold."""
+    columns = [
+        Column("method", lambda row: row.method, words=True),
+        Column("status", status, words=True),
+        Column("makespan", lambda row: row.objective, number),
+        Column("bound", lambda row: max(row.bounds, default=None), number),
+        Column("gap", results.gap, percent),
+        Column("best at s", lambda row: row.mean(lambda r: r["best_s"]), seconds),
+    ]
+    return Grid.of("", columns, results.rows, style=lambda row: GOOD if results.is_best(row) else "")
+
+
+# --- The kind: default methods, and all that the bench asks.
+
 SMALL = 20  # tasks up to which HiGHS is among the default methods
 METHODS = tuple(Default(name, 20) for name in ("auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
 SMALL_METHODS = (*METHODS, Default("highs:modes@pairwise", 20))
@@ -76,14 +143,10 @@ class ProjectKind(PlainKind):
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw Gantt charts of the tasks by resource."""
-        from ..plots.project_section import sections
-
-        return Drawing("schedules of projects", *sections(list(records)))
+        return Drawing("schedules of projects", *drawn_sections(list(records)))
 
     def chart(self, record: Mapping[str, Any]) -> Gantt | None:
         """Return the tasks by resource."""
-        from ..plots.project_section import chart_of
-
         return chart_of(record) if record.get("tasks") else None
 
     def sizes(self, problem: Problem) -> tuple[str, str]:

@@ -1,1 +1,1 @@
-"""Plots of results: SVG charts and the HTML page of ``bench plot``. They need matplotlib."""
+"""SVG charts of results. They need matplotlib."""

@@ -83,7 +83,8 @@ def interval_of(hours: int) -> int:
 
 # --- The jobs that run at one time of a log, as figures 2 to 4 of [Maurya2020].
 
-JOB_ROW, LEAST = 0.17, 1.6  # inches
+JOB_ROW = 0.17  # inches
+LEAST = 1.6  # inches
 
 
 def plot_running(title: str, start: Ints, end: Ints, nodes: Ints, at: int, path: Path) -> None:
@@ -172,7 +173,8 @@ def steps_of(listed: Series, wishes: WishList) -> tuple[list[int], list[float]]:
     times = [wish.time for wish in listed]
     values = [wish.share if wish.share is not None else wish.amount or 0.0 for wish in listed]
     if wishes.period is not None and times[0] > 0:
-        times, values = [0, *times], [values[-1], *values]
+        times = [0, *times]
+        values = [values[-1], *values]
     last = wishes.period or wishes.end or max(w.time for w in wishes.wishes) + HOUR
     return [*times, last], [*values, values[-1]]
 

@@ -99,7 +99,7 @@ def draw_grouped(ax: Axes, groups: Groups, names: Sequence[str], label: str) -> 
 STEPS = 400  # a curve over time is drawn as means over this many intervals
 
 
-class Bar(NamedTuple):
+class MeanBar(NamedTuple):
     """The bar of a dispatcher: its mean and the standard deviation, None if unknown."""
 
     name: str
@@ -146,7 +146,7 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     add_legend(ax)
 
 
-def draw_bars(ax: Axes, bars: Sequence[Bar], label: str) -> None:
+def draw_bars(ax: Axes, bars: Sequence[MeanBar], label: str) -> None:
     """Draw a horizontal bar per dispatcher with its mean as text, and an error bar of one standard deviation.
 
     The lower end of an error bar is cut at 0.
@@ -238,55 +238,83 @@ def with_attempts(
     """
     from ...simulation.outputs.tables import attempts_file
 
+    areas = list(areas_of(record))
     if (record.get("simulation") or {}).get("attempts_csv") is None:
-        return jobs, list(areas_of(record))
-    path = attempts_file(jobs_file(folder, record))
-    rows = [cells for _, cells in csv_rows(path, split_lines(read_text(path)))][1:]
-    row = {name: k for k, name in enumerate(jobs.ids)}
+        return jobs, areas
+    early = _early_attempts(attempts_file(jobs_file(folder, record)), jobs.ids)
+    width = max(1, (int(jobs.end.max()) - int(jobs.submit.min())) // MARK)
+    areas += _departures(record, early, jobs.ids, platform, width)
+    return _with_rows(jobs, early), areas
+
+
+class EarlyAttempt(NamedTuple):
+    """An attempt that ended early; ``row``: its job; ``nodes``: pairs of a node number and units; times in seconds."""
+
+    row: int
+    number: int
+    start: int
+    end: int
+    nodes: Sequence[tuple[int, int]]
+
+
+def _early_attempts(path: Path, ids: Sequence[str]) -> list[EarlyAttempt]:
+    """Return the attempts of a file after which their jobs came back, by job and number."""
+    row = {name: k for k, name in enumerate(ids)}
+    lines = [cells for _, cells in csv_rows(path, split_lines(read_text(path)))][1:]
     early = [
-        (row[job], int(number), int(start), int(end), _nodes(nodes))
-        for job, number, start, end, nodes, _, _, back in rows
+        EarlyAttempt(row[job], int(number), int(start), int(end), _nodes(nodes))
+        for job, number, start, end, nodes, _, _, back in lines
         if back == "1"
     ]
-    early.sort(key=lambda a: (a[0], a[1]))
-    submit = jobs.submit.copy()
-    last = dict[int, int]()
+    return sorted(early, key=lambda attempt: (attempt.row, attempt.number))
+
+
+def _with_rows(jobs: JobsTable, early: Sequence[EarlyAttempt]) -> JobsTable:
+    """Return the jobs with a row for each of these attempts behind their own rows, which are the last attempts."""
+    submit = jobs.submit.copy()  # of the last attempts: the ends of those before
     begins = []
-    for k, _, _, end, _ in early:
-        begins.append(last.get(k, int(jobs.submit[k])))
-        last[k] = submit[k] = end
-    at = np.concatenate([np.arange(len(jobs)), np.array([a[0] for a in early], np.int64)])
+    last: dict[int, int] = {}
+    for attempt in early:
+        begins.append(last.get(attempt.row, int(jobs.submit[attempt.row])))
+        last[attempt.row] = attempt.end
+        submit[attempt.row] = attempt.end
+    rows = np.concatenate([np.arange(len(jobs)), np.array([a.row for a in early], np.int64)])
     p = jobs.placement
-    listed = [pair for a in early for pair in a[4]]
+    listed = [pair for attempt in early for pair in attempt.nodes]
     node, units = np.array(listed, np.int64).reshape(-1, 2).T
-    first = np.concatenate([p.first, p.first[-1] + offsets([len(a[4]) for a in early])[1:]])
     placement = p._replace(
-        first=first,
+        first=np.concatenate([p.first, p.first[-1] + offsets([len(a.nodes) for a in early])[1:]]),
         low=np.concatenate([p.low, node]),
         high=np.concatenate([p.high, node]),
         units=np.concatenate([p.units, units]),
     )
-    made = replace(
+    return replace(
         jobs,
-        ids=[jobs.ids[k] for k in at.tolist()],
+        ids=[jobs.ids[k] for k in rows.tolist()],
         submit=np.concatenate([submit, np.array(begins, np.int64)]),
-        start=np.concatenate([jobs.start, np.array([a[2] for a in early], np.int64)]),
-        end=np.concatenate([jobs.end, np.array([a[3] for a in early], np.int64)]),
-        walltime=jobs.walltime[at],
-        units=jobs.units[at],
+        start=np.concatenate([jobs.start, np.array([a.start for a in early], np.int64)]),
+        end=np.concatenate([jobs.end, np.array([a.end for a in early], np.int64)]),
+        walltime=jobs.walltime[rows],
+        units=jobs.units[rows],
         killed=np.concatenate([jobs.killed, np.zeros(len(early), np.bool_)]),
         placement=placement,
-        kind=jobs.kind[at],
+        kind=jobs.kind[rows],
     )
-    width = max(1, (int(jobs.end.max()) - int(jobs.submit.min())) // MARK)
-    on = {(jobs.ids[k], number): nodes for k, number, _, _, nodes in early}
-    areas = list(areas_of(record))
-    for d in (record.get("preemption") or {}).get("departures", ()):
-        for n, _ in on.get((d["job"], d["attempt"]), ()):
-            areas.append(Area(platform.nodes[n], d["end"] - width, d["end"], EVICTED))
-            if d["end"] > d["write"]:
-                areas.append(Area(platform.nodes[n], d["write"], d["end"], CHECKPOINT))
-    return made, areas
+
+
+def _departures(
+    record: Mapping[str, Any], early: Sequence[EarlyAttempt], ids: Sequence[str], platform: Platform, width: int
+) -> list[Area]:
+    """Return the areas of checkpoints, and marks of this width in seconds where jobs left their nodes."""
+    on = {(ids[attempt.row], attempt.number): attempt.nodes for attempt in early}
+    areas = []
+    for departure in (record.get("preemption") or {}).get("departures", ()):
+        end = departure["end"]
+        for n, _ in on.get((departure["job"], departure["attempt"]), ()):
+            areas.append(Area(platform.nodes[n], end - width, end, EVICTED))
+            if end > departure["write"]:
+                areas.append(Area(platform.nodes[n], departure["write"], end, CHECKPOINT))
+    return areas
 
 
 def _nodes(text: str) -> list[tuple[int, int]]:
@@ -300,7 +328,7 @@ def _nodes(text: str) -> list[tuple[int, int]]:
 MARKERS = "osD^vP*X"
 
 
-class Point(NamedTuple):
+class FrontierPoint(NamedTuple):
     """A dispatcher, and two figures of it; less is better."""
 
     name: str
@@ -314,22 +342,23 @@ class Point(NamedTuple):
         return "@".join(part.split(":")[0] for part in (first, backend) if part)
 
 
-def frontier(points: Sequence[Point]) -> list[Point]:
+def frontier(points: Sequence[FrontierPoint]) -> list[FrontierPoint]:
     """Return the points for which no other one is at least as good in both figures and better in one, by ``x``.
 
     Examples
     --------
-    >>> [p.name for p in frontier([Point("a", 1, 5), Point("b", 2, 3), Point("c", 3, 4), Point("d", 2, 6)])]
+    >>> points = [FrontierPoint("a", 1, 5), FrontierPoint("b", 2, 3), FrontierPoint("c", 3, 4), FrontierPoint("d", 2, 6)]
+    >>> [p.name for p in frontier(points)]
     ['a', 'b']
     """
-    best: list[Point] = []
+    best: list[FrontierPoint] = []
     for point in sorted(points, key=lambda p: (p.x, p.y)):
         if not best or point.y < best[-1].y or (point.x, point.y) == best[-1][1:]:
             best.append(point)
     return best
 
 
-def draw_frontier(ax: Axes, points: Sequence[Point], labels: tuple[str, str]) -> None:
+def draw_frontier(ax: Axes, points: Sequence[FrontierPoint], labels: tuple[str, str]) -> None:
     """Draw the points on logarithmic axes, a colour and marker per family, and a line through the frontier.
 
     The dispatchers of the frontier are numbered; their names are in the legend.

@@ -30,8 +30,10 @@ MOST_JOBS = 3000
 MOST_UNITS = 12_000
 CELLS = 480  # columns of a Gantt chart that is drawn as cells
 STEPS = 600  # a curve with more steps than this is drawn as means
-GANTT, CURVE = 3.1, 0.62  # inches: heights of the Gantt chart and of a curve
-LETTER, LONGEST = 0.068, 20  # greatest width of a letter of a label in inches, greatest number of letters of a name
+GANTT = 3.1  # inches: height of the Gantt chart
+CURVE = 0.62  # inches: height of a curve
+LETTER = 0.068  # inches: greatest width of a letter of a label
+LONGEST = 20  # greatest number of letters of a name
 APART = 0.05  # least distance between the names of two node groups, as a share of the height of the Gantt chart
 OUTAGE = "outage"
 # pattern, colour of the pattern, and colour of the area
@@ -185,7 +187,8 @@ def _gantt(
     ax.set_title(title, loc="left", fontsize=8)
     if by_group:
         edges = np.cumsum([0, *(g.count for g in frame.platform.groups)])
-        middle, last = [], -np.inf
+        middle = []
+        last = -np.inf
         for group, place in zip(frame.platform.groups, (edges[:-1] + edges[1:]) / 2, strict=True):
             if place - last >= APART * nodes:  # else the names overlap
                 middle.append((float(place), _group_label(group)))

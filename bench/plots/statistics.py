@@ -10,21 +10,22 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 
 from ...backends import UnknownName
+from ...instances.files.writing import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
-from ..records.store import jobs_file
-from ..statistics.charts import LEAST_SECONDS, Chart, profile_charts
-from ..statistics.goal import Goal
-from ..statistics.measures import by_problem, penalized
+from ..records.store import Record, jobs_file
+from ..statistics.charts import LEAST_SECONDS, ProfileChart, profile_charts
+from ..statistics.measures import Goal, by_problem, penalized
 from ..statistics.sample import Sample
-from ..tables.replay_figures import OF_EWT
-from ..tables.replay_results import DispatcherRow, ReplayResults
+from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
+from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
 from .panels import (
-    Bar,
+    FrontierPoint,
     Groups,
-    Point,
+    MeanBar,
     add_legend,
     draw_bars,
     draw_ecdf,
@@ -35,8 +36,10 @@ from .panels import (
     node_curves,
 )
 from .svg import (
+    COLOURS,
     GREY,
     INK,
+    LINES,
     WIDTH,
     as_svg,
     curve_style,
@@ -50,7 +53,6 @@ from .svg import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
 
 # --- The use of a resource over time beside the desired use.
 
@@ -90,7 +92,8 @@ def draw_use(ax: Axes, curves: Mapping[str, Mapping[str, Any]], label: str) -> N
 #
 # ``FIGURES`` makes the SVG element of a figure from records.
 
-PANEL, ROW = 1.9, 0.24  # inches: height of a panel with curves; height of a bar
+PANEL = 1.9  # inches: height of a panel with curves
+ROW = 0.24  # inches: height of a bar
 LEGEND = 34  # letters of a line of a legend
 ALL = ""
 CLASSES = {ALL: "all jobs", "short_": "jobs below 1 h", "medium_": "jobs of 1 to 5 h", "long_": "jobs above 5 h"}
@@ -157,12 +160,12 @@ def bars(rows: Sequence[DispatcherRow], classes: Sequence[str] = (ALL,)) -> str:
     return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
 
 
-def _bars(rows: Sequence[DispatcherRow], key: str) -> list[Bar]:
+def _bars(rows: Sequence[DispatcherRow], key: str) -> list[MeanBar]:
     known = [(row.name, row.metric(f"{key}_mean"), row.metric(f"{key}_std")) for row in rows]
-    return [Bar(name, mean, std) for name, mean, std in known if mean is not None]
+    return [MeanBar(name, mean, std) for name, mean, std in known if mean is not None]
 
 
-def _panel(found: Sequence[Bar], label: str) -> Callable[[Axes], object]:
+def _panel(found: Sequence[MeanBar], label: str) -> Callable[[Axes], object]:
     return lambda ax: draw_bars(ax, found, label)
 
 
@@ -197,7 +200,7 @@ def running(results: ReplayResults, folder: Path) -> str:
 def frontier_of_waits(results: ReplayResults) -> str:
     """Return mean bounded slowdown against the longest wait, a point per dispatcher; "" with fewer than two."""
     known = [(r.name, r.metric("wait_max"), r.metric("bounded_slowdown_mean")) for r in results.rows]
-    points = [Point(name, x / HOUR, y) for name, x, y in known if x and y]
+    points = [FrontierPoint(name, x / HOUR, y) for name, x, y in known if x and y]
     labels = "longest wait, hours", "mean bounded slowdown"
     title = "mean bounded slowdown against longest wait"
     return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL) if len(points) > 1 else ""
@@ -321,7 +324,7 @@ HEIGHT = 2.4  # inches
 MANY = 20  # times: an axis that spans more has labels at the powers of ten alone
 
 
-def draw_chart(ax: Axes, chart: Chart) -> None:
+def draw_chart(ax: Axes, chart: ProfileChart) -> None:
     """Draw the step functions of a chart on a logarithmic axis, with the legend beside them.
 
     Parameters
@@ -413,3 +416,51 @@ def write_scatter(path: Path, sample: Sample, methods: tuple[str, str], goal: Go
         return side_by_side([(title, single(title, lambda ax: draw_scatter(ax, sample, methods, goal), SIDE, SIDE))])
 
     write_picture(path, picture)
+
+
+# --- Slowdown and wait against the power cap: table and picture of ``bench simulate --power-cap 700kW,650kW``.
+
+PICTURE = "power-caps.svg"
+
+
+def show_caps(tables: Console, notes: Console, records: Sequence[Record], folder: Path) -> None:
+    """Print the table of the caps, and draw it in the folder of the records if matplotlib is installed."""
+    points = cap_points(records)
+    cap_grid(points).show(tables, explain=True)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        notes.print("no picture of the power caps: matplotlib is not installed (pip install 'schedlab[plot]')")
+        return
+    path = folder / PICTURE
+    write_whole(path, cap_picture(points))
+    notes.print(f"{path}: wait and slowdown against the power cap", soft_wrap=True)
+
+
+TITLE = "wait and slowdown against the power cap (dotted: without a cap)"
+
+
+def cap_picture(points: Sequence[CapPoint]) -> str:
+    """Return the picture: a panel per figure, a line per dispatcher; dotted: its value without a cap."""
+    panels = [_cap_panel(points, label, name) for label, (name, _) in CAP_FIGURES.items()]
+    return side_by_side([(TITLE, figure("power caps", panels, 2, PANEL))])
+
+
+def _cap_panel(points: Sequence[CapPoint], label: str, name: str) -> Callable[[Axes], object]:
+    def draw(ax: Axes) -> None:
+        for k, dispatcher in enumerate(dict.fromkeys(p.dispatcher for p in points)):
+            colour = COLOURS[k % len(COLOURS)]
+            curve = [(p.cap, p.figure(name)) for p in points if p.dispatcher == dispatcher]
+            known = [(cap / 1000, value) for cap, value in curve if cap is not None and value is not None]
+            if known:
+                ax.plot(*zip(*known, strict=True), label=dispatcher, color=colour, marker=".", linestyle=LINES[0])
+            free = next((value for cap, value in curve if cap is None and value is not None), None)
+            if free is not None:
+                ax.axhline(free, color=colour, linestyle=":", linewidth=0.9)
+        ax.set_ylim(bottom=0)
+        ax.set_title(label, loc="left", fontsize=8)
+        ax.set_xlabel("power cap, kW")
+        if ax.lines:
+            ax.legend(frameon=False, fontsize=7)
+
+    return draw

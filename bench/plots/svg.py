@@ -86,7 +86,8 @@ STEP = re.compile(r"([MLQCz])([^MLQCz]*)")  # what matplotlib writes: absolute c
 FILLED = re.compile(r'<path d="[^"]*"( clip-path="[^"]*")? style="fill: #\w+(?:; opacity: [\d.]+)?"\s*/>')
 RING_AGAIN = re.compile(r"z\s*[LQC]")  # a path that goes on from the begin of a closed ring
 LONG = 600  # letters of the path of matplotlib from which a transformation is worth its own letters
-HUNDREDTHS, TWENTIETHS = 100, 20  # of a point
+HUNDREDTHS = 100  # of a point
+TWENTIETHS = 20  # of a point
 
 Step = tuple[str, list[int]]
 
@@ -133,7 +134,8 @@ def _short_path(path: str) -> Iterator[str]:
     for letter, numbers in _steps(path, HUNDREDTHS):
         if letter == "z":
             yield "z"
-            x, y = begin_x, begin_y
+            x = begin_x
+            y = begin_y
             continue
         deltas = [n - (y if k % 2 else x) for k, n in enumerate(numbers)]
         if letter == "M" and first:
@@ -169,7 +171,8 @@ def _filled(path: str) -> Iterator[str]:
         elif letter != "z":
             deltas = [n - (y if k % 2 else x) for k, n in enumerate(numbers)]
             yield letter.lower() + _joined(map(str, deltas))
-        x, y = to_x, to_y
+        x = to_x
+        y = to_y
 
 
 def _joined(numbers: Iterator[str]) -> str:
@@ -191,7 +194,8 @@ WIDTH = 5.8  # inches: of all charts
 ABOVE = 0.29  # inches: margin above each axes, below the last one, at the right of all
 BELOW = 0.42
 RIGHT = 0.08
-INK, GREY = "#333333", "#888888"
+INK = "#333333"
+GREY = "#888888"
 STYLE: Any = {
     "svg.fonttype": "none",
     "text.parse_math": False,

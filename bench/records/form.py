@@ -105,7 +105,7 @@ REPLAY = form_of(
 )
 
 
-class Planned(TypedDict):
+class PlannedFields(TypedDict):
     """What is known before a run."""
 
     key: str  # hash of everything that determines the outcome
@@ -130,7 +130,7 @@ class Planned(TypedDict):
 # --- The fields of every record, known after the run.
 
 
-class WarmStart(TypedDict):
+class WarmStartFate(TypedDict):
     """What became of a warm start."""
 
     fate: str
@@ -138,7 +138,7 @@ class WarmStart(TypedDict):
     reason: NotRequired[str]
 
 
-class Seconds(TypedDict):
+class SecondsOfRun(TypedDict):
     """The parts of the time of a run."""
 
     build: Number | None
@@ -156,14 +156,14 @@ class Host(TypedDict):
     system: str
 
 
-class Incumbent(TypedDict):
+class IncumbentFields(TypedDict):
     """A better solution or bound of a run."""
 
     seconds: Number
     objective: Value
 
 
-class Answered(TypedDict):
+class AnswerFields(TypedDict):
     """What is known after a run."""
 
     status: str  # optimal, feasible, infeasible, unknown, ...
@@ -173,10 +173,10 @@ class Answered(TypedDict):
     verified: bool | None  # whether the schedule passed the check (null: no schedule)
     violations: NotRequired[Any]  # list of objects with constraint, amount, message
     sense: Literal["minimize", "maximize"] | None
-    warm_start: WarmStart | None
+    warm_start: WarmStartFate | None
     first_solution_s: Number | None  # seconds to the first and to the best solution
     best_s: Number | None
-    seconds: Seconds
+    seconds: SecondsOfRun
     cause: str | None  # of an early end: timeout, out of memory, crash, unavailable, dispatcher
     message: str  # explanation for people
     exactness: NotRequired[Any]  # object with kind, notes: whether the solved model is exact
@@ -184,7 +184,7 @@ class Answered(TypedDict):
     python: NotRequired[Any]  # version of Python
     started: str  # date and time, ISO 8601
     host: NotRequired[Host]  # records of schedlab 0.1.0 lack it
-    incumbents: list[Incumbent]
+    incumbents: list[IncumbentFields]
     schedule: dict[str, Any] | None  # in the JSON form of the problem
 
 
@@ -205,14 +205,14 @@ GroupColumns = table("GroupColumns", {}, LISTS, list[Number | None])
 OtherJobs = table("OtherJobs", OF_GROUP, others=Number | None)
 
 
-class Groups(TypedDict, closed=True):
+class GroupMetrics(TypedDict, closed=True):
     """The metrics of groups of jobs, largest groups first, and of all jobs outside of the 10 largest groups."""
 
     columns: Annotated[GroupColumns, Predicate(_columns)]  # type: ignore[valid-type]
     others: OtherJobs | None  # type: ignore[valid-type]
 
 
-class Nodes(TypedDict, closed=True):
+class NodesOfPlatform(TypedDict, closed=True):
     """A group of nodes of the platform of a replay."""
 
     name: str
@@ -220,31 +220,33 @@ class Nodes(TypedDict, closed=True):
     capacity: dict[str, Count]  # of a node
 
 
-class Described(TypedDict):
+class ReplayDescription(TypedDict):
     """The description of a replay, besides dispatcher, allocator, options, number of jobs, report."""
 
     predictor: str
     objective: str
     offline: bool  # whether offline methods solve the same problem
     recorded: Figures | None  # metrics of the starts in the log
-    recorded_groups: NotRequired[dict[str, Groups] | None]  # the same of groups of jobs; older records lack it
-    platform: list[Nodes]
+    recorded_groups: NotRequired[dict[str, GroupMetrics] | None]  # the same of groups of jobs; older records lack it
+    platform: list[NodesOfPlatform]
     notes: list[str]
 
 
-class Replayed(TypedDict):
+class ReplayFields(TypedDict):
     """What only the records of replays have; further fields are in ``kinds.dispatch``."""
 
     metrics: NotRequired[Figures | None]  # see ``simulation.metrics.Metrics``
-    groups: NotRequired[dict[str, Groups] | None]  # by queue, user, partition, class of units, core-hours, accuracy
+    groups: NotRequired[
+        dict[str, GroupMetrics] | None
+    ]  # by queue, user, partition, class of units, core-hours, accuracy
     percentiles: NotRequired[
         dict[str, list[Number]] | None
     ]  # 0, 1, ..., 100 of wait (s), slowdown, duration / expected
-    simulation: NotRequired[Described | None]
+    simulation: NotRequired[ReplayDescription | None]
     jobs_csv: NotRequired[str | None]  # name of the file with the jobs, beside the record
 
 
-class RunRecord(Planned, Answered, Replayed):
+class RunRecord(PlannedFields, AnswerFields, ReplayFields):
     """All fields of a record but those of the kind of its problem."""
 
 

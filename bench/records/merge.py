@@ -18,7 +18,7 @@ from .store import Record, faults_of_manifest, files, jobs_file, name_of, read, 
 from .verify import OTHER_KEY, faults_of_form
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record and the file that it is from."""
 
     path: Path
@@ -28,7 +28,7 @@ class Found(NamedTuple):
 class Twice(NamedTuple):
     """A run with several records: the one that is kept, and the files of the others."""
 
-    kept: Found
+    kept: FoundRecord
     others: Sequence[Path]
 
 
@@ -39,13 +39,14 @@ class Merged(NamedTuple):
     twice: Sequence[Twice]
 
 
-def read_folders(folders: Sequence[Path]) -> tuple[list[Found], list[tuple[Path, str]]]:
+def read_folders(folders: Sequence[Path]) -> tuple[list[FoundRecord], list[tuple[Path, str]]]:
     """Return the records of some folders, and pairs of a file and a fault. Raises WrongUse if a folder has no records.
 
     A fault is a damaged record, a key that does not fit its record, or what contradicts the manifest of its folder. Schedules are not
     checked against their instances: ``bench verify`` does that.
     """
-    records, faults = [], []
+    records = []
+    faults = []
     for folder in folders:
         paths = files(folder)
         if not paths:
@@ -60,13 +61,13 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[Found], list[tuple[Path,
             except ValueError as e:
                 wrong = [str(e).removeprefix(f"{path}: ")]
             else:
-                records.append(Found(path, record))
+                records.append(FoundRecord(path, record))
             faults += [(path, fault) for fault in wrong]
         faults += [(folder / name, fault) for name, fault in faults_of_manifest(folder)]
     return records, faults
 
 
-def merge(folders: Sequence[Path], found: Sequence[Found], out: Path) -> Merged:
+def merge(folders: Sequence[Path], found: Sequence[FoundRecord], out: Path) -> Merged:
     """Write records into a new folder with a manifest, with the files and best-known values beside them.
 
     Records are of the same run if they have the same key: instance, method, seed, limits and versions. One of them is kept:
@@ -92,7 +93,7 @@ def merge(folders: Sequence[Path], found: Sequence[Found], out: Path) -> Merged:
         raise WrongUse(f"--out {out}: expected a new folder or an empty one")
     _refuse_mixtures(found)
     known = _known(folders)
-    runs: dict[str, list[Found]] = {}
+    runs: dict[str, list[FoundRecord]] = {}
     for each in found:
         runs.setdefault(each.record["key"], []).append(each)
     twice = []
@@ -146,10 +147,10 @@ ALIKE: Mapping[str, tuple[Fields, Fields]] = {  # what is compared: its name, th
 }
 
 
-def _refuse_mixtures(found: Sequence[Found]) -> None:
+def _refuse_mixtures(found: Sequence[FoundRecord]) -> None:
     """Raise WrongUse if records that share a name were computed from different data or by different programs."""
     for what, (name, value) in ALIKE.items():
-        seen: dict[str, Found] = {}
+        seen: dict[str, FoundRecord] = {}
         for each in found:
             first = seen.setdefault(name(each.record), each)
             if value(first.record) != value(each.record):

@@ -188,7 +188,8 @@ def outcome(problem: Problem, result: Result) -> Record:
                 f"the method reported objective {result.objective}, its schedule has {fields['objective']}"
             )
         elif refutes(fields["objective"], fields["bound"], problem.sense):
-            fields["status"], fields["message"] = "error", refutation(fields["bound"], fields["objective"])
+            fields["status"] = "error"
+            fields["message"] = refutation(fields["bound"], fields["objective"])
             fields["objective"] = fields["bound"] = None
     return fields
 
@@ -269,7 +270,8 @@ def times(trace: Sequence[Mapping[str, Any]], sense: str | None) -> tuple[float 
             continue
         first = event["seconds"] if first is None else first
         if value is None or (objective > value if sense == "maximize" else objective < value):
-            best, value = event["seconds"], objective
+            best = event["seconds"]
+            value = objective
     return first, best
 
 

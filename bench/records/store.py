@@ -66,7 +66,7 @@ NAME = "manifest.json"
 Stamp = tuple[int, int]  # time of the last change in ns, size
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """The SHA-256 (64 hexadecimal digits) and the size in bytes of a file."""
 
     sha256: str
@@ -86,7 +86,7 @@ class Manifest(TypedDict, closed=True):
     files: dict[str, EntryForm]
 
 
-def write_manifest(folder: Path, entries: Mapping[str, Entry] | None = None) -> int:
+def write_manifest(folder: Path, entries: Mapping[str, FileEntry] | None = None) -> int:
     """Write the manifest of a folder and return its number of files; ``entries``: None for all files as they are.
 
     Raises OSError.
@@ -97,7 +97,7 @@ def write_manifest(folder: Path, entries: Mapping[str, Entry] | None = None) -> 
     return len(every)
 
 
-def read_manifest(folder: Path) -> dict[str, Entry] | None:
+def read_manifest(folder: Path) -> dict[str, FileEntry] | None:
     """Return the manifest of a folder, None if it has none. Raises ValueError if it is damaged."""
     path = folder / NAME
     if not path.exists():
@@ -106,7 +106,7 @@ def read_manifest(folder: Path) -> dict[str, Entry] | None:
     fault = fault_of(Manifest, content)
     if fault is not None:
         raise WrongValue(f"{path}: {fault}")
-    return {name: Entry(**entry) for name, entry in content["files"].items()}
+    return {name: FileEntry(**entry) for name, entry in content["files"].items()}
 
 
 def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
@@ -192,16 +192,16 @@ def listed(folder: Path) -> Iterator[str]:
                 yield whole
 
 
-def entries_of(folder: Path, names: Iterable[str]) -> dict[str, Entry]:
+def entries_of(folder: Path, names: Iterable[str]) -> dict[str, FileEntry]:
     """Return the entries of some files. Raises OSError."""
     return {name: entry_of(folder / name) for name in names}
 
 
-def entry_of(path: Path) -> Entry:
+def entry_of(path: Path) -> FileEntry:
     """Return the entry of a file. Raises OSError."""
     with path.open("rb") as f:
         digest = hashlib.file_digest(f, "sha256").hexdigest()
-        return Entry(digest, os.fstat(f.fileno()).st_size)
+        return FileEntry(digest, os.fstat(f.fileno()).st_size)
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
@@ -212,7 +212,8 @@ def _stamps(folder: Path) -> dict[str, Stamp]:
 # --- The store of results: a folder with one JSON file for each run, written completely or not at all, found by its key.
 
 Record = dict[str, Any]
-LOCK, OWNER = ".lock", ".lock.owner"  # the lock, and the id of the process that holds it
+LOCK = ".lock"
+OWNER = ".lock.owner"  # the id of the process that holds the lock
 LONGEST_NAME = 120  # most characters of the method in a file name
 NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
     "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",

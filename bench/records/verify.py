@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import pairwise
@@ -16,6 +16,8 @@ import numpy as np
 from ...backends.base import Status
 from ...backends.gaps import refutes
 from ...heuristics import HEURISTICS
+from ...instances import Instance
+from ...instances.files.folder import content_of
 from ...instances.log_preparation import arrived
 from ...models.counts import how_many
 from ...models.excerpt import excerpt
@@ -24,6 +26,7 @@ from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
+from ..kinds.dispatch import bounded
 from ..replays.case import (
     TRACE_OBJECTIVE,
     ReplayCase,
@@ -48,13 +51,6 @@ from .store import Record, faults_of_manifest, files, jobs_file, read, read_json
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
     from ...simulation.result import Simulation
-
-
-from collections.abc import Callable
-
-from ...instances import Instance
-from ...instances.files.folder import content_of
-from ..kinds.dispatch import bounded
 
 # --- The walltimes that users have chosen during a stored replay, repeated for its verification.
 
@@ -331,94 +327,145 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
     """
-    from ...simulation.features.named import features_of
-    from ...simulation.features.requeue import requeue_of
-    from ...simulation.features.site_limits import site_limits
-    from ...simulation.outputs.reading import read_jobs
-    from ...simulation.outputs.records import outages_json, read_preemption, read_production
-    from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
-    from ...simulation.verify.replay import violations
-
-    broke_off = _broke_off(record)
     jobs = jobs_file(folder, record)
+    settings = ReplaySettings(**record["replay"])
+    missing = _missing_part(record, case, settings)
+    if missing:
+        return [missing]
+    case, replayed, table = _replay_of(record, jobs, case, settings)
+    faults = _faults_of_run(record, case, replayed, settings)
+    if _broke_off(record):
+        return faults
+    case = replace(case, workload=arrived(case.workload, replayed.end))
+    if settings.users is not None:
+        case, wrong = with_requests(case, settings.users, replayed, table)
+        faults += wrong
+    faults += energy_faults(record.get("energy"), energy_json(case, settings, replayed))
+    value: Value | None = None if faults else _weighted_wait(case, replayed)
+    if record["schedule"] is not None:
+        value, wrong = _value_of_schedule(record, case, replayed, sound=not faults)
+        faults += wrong
+    return [*faults, *_false_claims(record, case, replayed, value, sound=not faults)]
+
+
+def _missing_part(record: Mapping[str, Any], case: ReplayCase, settings: ReplaySettings) -> str:
+    """Return the message about a part that the record of such a replay has, and this one lacks; "" if it has all."""
+    if case.preemption is not None and record.get("preemption") is None:
+        return "the field preemption is missing, in a replay with on-demand jobs or failures"
+    has_production = bool(case.reservations or server_events(case.events))
+    if has_production and record.get("production") is None and not _broke_off(record):
+        return "the field production is missing, in a replay with reservations or events of the server"
+    states_csv = (record.get("simulation") or {}).get("node_states_csv")
+    if settings.node_policy is not None and states_csv is None:
+        return "the field simulation.node_states_csv is missing, in a replay with a node policy"
+    return ""
+
+
+def _replay_of(
+    record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings
+) -> tuple[ReplayCase, Simulation, JobsTable]:
+    """Return the replay of a record, read from its files: the case with the jobs that came up, the replay, its jobs file."""
+    from ...simulation.features.requeue import requeue_of
+    from ...simulation.outputs.reading import read_jobs
+    from ...simulation.outputs.records import read_preemption, read_production
+    from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
+
+    simulation = record.get("simulation") or {}
     history = None
     evicted = None
     preemption = case.preemption
     if preemption is not None:
-        if record.get("preemption") is None:
-            return ["the field preemption is missing, in a replay with on-demand jobs or failures"]
         whole, _ = with_jobs(case.workload, case.platform, preemption)
         case = replace(case, workload=whole)
-    if (record.get("simulation") or {}).get("attempts_csv") is not None:
+    if simulation.get("attempts_csv") is not None:
         whole, history = read_attempts(attempts_file(jobs), case.workload, case.platform)
         case = replace(case, workload=whole)
     if preemption is not None:
         row = {name: k for k, name in enumerate(case.workload.ids)}
         rows = tuple(row[j.id] for j in preemption.jobs)
-        evicted = read_preemption(
-            record["preemption"], case.workload, preemption, rows, requeue_of(record["replay"]["requeue"])
-        )
+        requeue = requeue_of(settings.requeue)
+        evicted = read_preemption(record["preemption"], case.workload, preemption, rows, requeue)
         if history is not None:
             history = history.with_restarts(preemption.restart, rows)
     production = None
     if record.get("production") is not None:
-        changed, production = read_production(
-            record["production"], case.workload, case.reservations, server_events(case.events)
-        )
+        server = server_events(case.events)
+        changed, production = read_production(record["production"], case.workload, case.reservations, server)
         case = replace(case, workload=changed)
-    elif not _broke_off(record) and (case.reservations or server_events(case.events)):
-        return ["the field production is missing, in a replay with reservations or events of the server"]
     table = read_jobs(jobs)
     replayed = table.replay(case.workload, case.platform)
     replayed = replace(replayed, history=history, states=case.states, production=production, preemption=evicted)
-    settings = ReplaySettings(**record["replay"])
-    states_csv = (record.get("simulation") or {}).get("node_states_csv")
-    if settings.node_policy is not None and states_csv is None:
-        return ["the field simulation.node_states_csv is missing, in a replay with a node policy"]
-    if states_csv is not None:
-        power = read_node_states(node_states_file(jobs), case.platform, settings.node_policy or "", times_of(settings))
+    if simulation.get("node_states_csv") is not None:
+        path = node_states_file(jobs)
+        power = read_node_states(path, case.platform, settings.node_policy or "", times_of(settings))
         replayed = replace(replayed, power=power)
+    return case, replayed, table
+
+
+def _faults_of_run(
+    record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, settings: ReplaySettings
+) -> list[str]:
+    """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
+    from ...simulation.features.named import features_of
+    from ...simulation.features.site_limits import site_limits
+    from ...simulation.outputs.records import outages_json
+    from ...simulation.verify.replay import violations
+
     within = limits_of(settings, case.platform, record["method"])
-    each = bool(within) and limits_each_node(record["method"])
     added = features_of(settings.features or ())
-    stops = [stop for feature in added for stop in feature.stops(replayed)]
-    limits = None if case.site is None else site_limits(case.site)
-    broken = violations(replayed, partial=broke_off, within=within, on_each_node=each, stops=stops, limits_of=limits)
+    broken = violations(
+        replayed,
+        partial=_broke_off(record),
+        within=within,
+        on_each_node=bool(within) and limits_each_node(record["method"]),
+        stops=[stop for feature in added for stop in feature.stops(replayed)],
+        limits_of=None if case.site is None else site_limits(case.site),
+    )
     broken += [v for feature in added for v in feature.check(replayed)]
     faults = [f"{v.constraint}: {v.message}" for v in broken]
     if record.get("outages") not in (None, outages_json(case.states)):
         faults.append("its outages are not those of the events")
-    if broke_off:
+    return faults
+
+
+def _weighted_wait(case: ReplayCase, replayed: Simulation) -> float | None:
+    """Return the objective of a replay without a schedule; None if it has another one, or not all jobs have started."""
+    if case.objective != TRACE_OBJECTIVE or not (replayed.start >= 0).all():
+        return None
+    waited = replayed.start if replayed.history is None else replayed.start - replayed.history.ran_before
+    return case.weighted_wait(waited)
+
+
+def _value_of_schedule(
+    record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, sound: bool
+) -> tuple[Value | None, list[str]]:
+    """Return the objective of the schedule of a record, None unless all is ``sound``, and the faults of the schedule."""
+    problem = case.problem()
+    schedule = Schedule.from_json(record["schedule"])
+    faults = [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
+    value = problem.value(schedule) if sound and not faults else None
+    starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
+    if schedule.start != starts:
+        faults.append(f"its schedule has different start times than {record['jobs_csv']}")
+    return value, faults
+
+
+def _false_claims(
+    record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, value: Value | None, sound: bool
+) -> list[str]:
+    """Return what a record says of its replay and is not true: whether it is verified, its objective, its metrics."""
+    faults: list[str] = []
+    if record["verified"] is not sound:
+        faults.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(sound)}")
+    if value is None:
         return faults
-    case = replace(case, workload=arrived(case.workload, replayed.end))
-    if record["replay"].get("users") is not None:
-        case, wrong = with_requests(case, record["replay"]["users"], replayed, table)
-        faults += wrong
-    faults += energy_faults(record.get("energy"), energy_json(case, settings, replayed))
-    waited = replayed.start if history is None else replayed.start - history.ran_before
-    complete = not faults and bool((replayed.start >= 0).all())
-    value = case.weighted_wait(waited) if complete and case.objective == TRACE_OBJECTIVE else None
-    if record["schedule"] is not None:
-        problem = case.problem()
-        schedule = Schedule.from_json(record["schedule"])
-        faults += [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
-        value = None if faults else problem.value(schedule)
-        starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
-        if schedule.start != starts:
-            faults.append(f"its schedule has different start times than {record['jobs_csv']}")
-    all_faults = list(faults)
-    if record["verified"] is not (not faults):
-        all_faults.append(
-            f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}"
-        )
-    if value is not None:
-        claims = {"objective": (record["objective"], value), **_claims(record, case, replayed)}
-        all_faults += [
-            f"it has {name} {recorded}, its start times give {true}"
-            for name, (recorded, true) in claims.items()
-            if true != recorded and not agree(true, recorded)
-        ]
-    return all_faults
+    claims = {"objective": (record["objective"], value), **_claims(record, case, replayed)}
+    faults += [
+        f"it has {name} {recorded}, its start times give {true}"
+        for name, (recorded, true) in claims.items()
+        if true != recorded and not agree(true, recorded)
+    ]
+    return faults
 
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -> dict[str, tuple[Any, Any]]:

@@ -23,9 +23,7 @@ from ..runs.task import RunTask
 from ..runs.view import open_instance
 from ..show.logs import report_lines
 from ..studies.comparison import print_study
-from ..tables.dispatchers import show_evictors
-from ..tables.replay_energy import show_energy
-from ..tables.replay_groups import show_groups
+from ..tables.dispatchers import show_energy, show_evictors, show_groups
 from .case import ReplayCase, check_limits, check_preemption, replay_case
 from .energy import check_energy
 from .launch import check_processes
@@ -142,7 +140,7 @@ def print_tables(
     if len(request.evictors) > 1:
         show_evictors(tables, records, explain)
     if len(request.caps) > 1:
-        from ..plots.power_caps import show_caps
+        from ..plots.statistics import show_caps
 
         show_caps(tables, notes, records, folder)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 PRICE = 0.13  # euro per kWh, [Bridi2018, 6.8]
-LARGEST = 1e12  # W: a plant without cooling has no limit
+NO_LIMIT = 1e12  # W: the greatest power of a plant without cooling
 
 ACCOUNT = table(
     "EnergyAccount",
@@ -133,8 +133,13 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
             node_power(policy, times_of(replay), case.workload, None)
     except WrongValue as e:
         raise WrongUse(f"{option}: {e}") from e
-    if not _accounted(replay, case):
-        return
+    if _accounted(replay, case):
+        _check_powers(case, replay)
+        _check_series(case, replay)
+
+
+def _check_powers(case: ReplayCase, replay: ReplaySettings) -> None:
+    """Raise WrongUse if a job has no power, or less than its cores take when they are idle."""
     from ...simulation.energy import Machine
 
     w = case.workload
@@ -153,6 +158,11 @@ def check_energy(case: ReplayCase, replay: ReplaySettings) -> None:
         raise WrongUse(
             f"--idle-watts {idle:g}: above the power of job {w.ids[k]!r}, {w.power[k] / cores[k]:g} W per core; give less"
         )
+
+
+def _check_series(case: ReplayCase, replay: ReplaySettings) -> None:
+    """Raise WrongUse if prices or carbon intensities do not cover the least time of a replay."""
+    w = case.workload
     begin = int(w.submit.min()) if w.begin is None else w.begin
     end = earliest_end(case)
     for name, column, what in (("prices", EURO, "energy prices"), ("carbon", CARBON, "carbon intensities")):
@@ -196,9 +206,10 @@ def centre_of(case: ReplayCase, replay: ReplaySettings, end: int) -> Any:
     """Return cooling, weather and prices up to ``end`` in seconds. Raises WrongUse if a file has been changed since."""
     from ...simulation.energy import Centre
 
-    carbon, prices = (_lasting(_series(replay, *which), end) for which in (("carbon", CARBON), ("prices", EURO)))
+    carbon = _lasting(_series(replay, "carbon", CARBON), end)
+    prices = _lasting(_series(replay, "prices", EURO), end)
     if case.centre is None:
-        plant = Cooling("none", (-90, 65), (0, LARGEST), ((0, 0), (0, 0)))
+        plant = Cooling("none", (-90, 65), (0, NO_LIMIT), ((0, 0), (0, 0)))
         begin = int(case.workload.submit.min()) if case.workload.begin is None else case.workload.begin
         weather = StepFunction.constant(0, begin, max(end, begin + 1))
         return Centre(plant, weather, Tariff(PRICE if prices is None else prices, carbon), 0.0)
@@ -254,12 +265,12 @@ def _account(account: Any) -> dict[str, Any]:
 
 def energy_faults(recorded: Any, expected: dict[str, Any] | None) -> list[str]:
     """Return the values of the accounts of a record that are not those of its jobs and node states."""
-    if (recorded is None) != (expected is None):
-        return [
-            f"it has {'no ' if recorded is None else ''}energy accounts; the check {'has none' if recorded else 'has'}"
-        ]
-    if recorded is None or expected is None:
+    if recorded is None and expected is None:
         return []
+    if recorded is None:
+        return ["it has no energy accounts; the check has"]
+    if expected is None:
+        return ["it has energy accounts; the check has none"]
     days = recorded["daily"]
     due = expected["daily"]
     if len(days) != len(due):

@@ -1,4 +1,8 @@
-"""How replays of DARDIS over a network are started: the number of processes, and the command of the worker."""
+"""How replays of DARDIS over a network are started: the number of processes, the command of the worker, the ranks of MPI.
+
+With MPI, ``mpiexec -n 4 python -m schedlab.bench.replays.launch SPEC`` is the command: rank 0 is the worker of the bench, the
+other ranks have node managers.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from ...simulation.dispatchers.dardis.network import Network
 
 
-RANKS = (sys.executable, "-m", "schedlab.bench.replays.ranks")
+RANKS = (sys.executable, "-m", "schedlab.bench.replays.launch")
 
 
 def check_processes(network: str, nodes: int) -> None:
@@ -56,3 +60,10 @@ def mpiexec() -> str:
     if program is None:
         raise WrongUse("--transport mpi: there is no mpiexec: pip install 'schedlab[mpi]'")
     return program
+
+
+if __name__ == "__main__":
+    from ...simulation.dispatchers.dardis.mpi import run
+    from ..runs.worker import main
+
+    run(main)

@@ -29,7 +29,6 @@ BUSY = ("reset", "kept")
 ON_UNKNOWN = ("keep", "skip", "stop")
 LOG = "Logs (not for instances)"
 DECISIONS = "Dispatchers with a solver"
-SIMULATION = "Simulation"
 RESULTS = "Results"
 PROBLEM = "Problem"
 RUNS = "Runs"

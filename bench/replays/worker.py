@@ -65,14 +65,9 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
     The jobs are written to a Batsim jobs.csv in the folder ``spec["out"]``; its name begins with ``spec["stem"]``.
     """
     from ...simulation.errors import SimulationError
-    from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
-    from ...simulation.outputs.records import outages_json, preemption_json, production_json
-    from ...simulation.outputs.tables import attempts_file, node_states_file, write_attempts, write_node_states
-    from ...simulation.outputs.writing import write_jobs
 
-    view = View(**spec["view"])
     replay = ReplaySettings(**spec["replay"])
-    case = replay_case(spec["path"], view, replay, spec["drop_impossible"])
+    case = replay_case(spec["path"], View(**spec["view"]), replay, spec["drop_impossible"])
     sense = find_objective(case.objective).sense
     watch = ReplayMonitor(send, spec["time_limit"])
     with connections(replay.network, spec["seed"]) as (harmless, connect):
@@ -89,21 +84,33 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             simulation = e.partial
     if simulation is None:
         return {"status": "error", "cause": CAUSE, "message": str(failure), "sense": sense}
-    done = failure is None and not watch.stopped
-    name = f"{spec['stem']}.jobs.csv"
-    write_jobs(simulation, Path(spec["out"]) / name)
+    fields = {**_fields_of_replay(spec, replay, case, simulation), "sense": sense}
+    if failure is None and not watch.stopped:
+        fields["energy"] = energy_json(case, replay, simulation)
+        return {**fields, **outcome(case, simulation, with_schedule=not replay.trace)}
+    started = int((simulation.start >= 0).sum())
+    so_far = f"{started:,} of {how_many(len(simulation.workload), 'job', ',')} had started"
+    if failure is not None:
+        return {**fields, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
+    message = f"stopped at its limit of {spec['time_limit']:g} s: {so_far}"
+    return {**fields, "status": "unknown", "cause": "timeout", "message": message}
+
+
+def _fields_of_replay(
+    spec: Mapping[str, Any], replay: ReplaySettings, case: ReplayCase, simulation: Simulation
+) -> dict[str, Any]:
+    """Write the tables of a replay beside its record, and return the fields that do not depend on how it ended."""
+    from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
+    from ...simulation.outputs.records import outages_json, preemption_json, production_json
+
+    jobs = Path(spec["out"]) / f"{spec['stem']}.jobs.csv"
+    attempts_csv, node_states_csv = _write_tables(simulation, jobs)
     floor = replay.bsld_floor or BSLD_FLOOR
     in_log = recorded(case.workload, case.platform, floor)
     measured = metrics(simulation, floor)
-    attempts = attempts_file(Path(spec["out"]) / name)
-    has_attempts = write_attempts(simulation, attempts)
-    states = None if simulation.power is None else node_states_file(Path(spec["out"]) / name)
-    if simulation.power is not None and states is not None:
-        write_node_states(simulation.power, simulation.platform, states)
     kept = simulation.production
     evicted = simulation.preemption
-    production = None if kept is None else production_json(kept, simulation.workload)
-    ended = {
+    return {
         "metrics": measured.as_dict(),
         "groups": _as_dicts(measured.groups),
         "percentiles": {name: list(values) for name, values in measured.percentiles.items()},
@@ -114,26 +121,33 @@ def replay_in_worker(spec: Mapping[str, Any], send: Send) -> dict[str, Any]:
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
             "recorded_groups": None if in_log is None else _as_dicts(in_log.groups),
-            "attempts_csv": attempts.name if has_attempts else None,
+            "attempts_csv": attempts_csv,
             "use": use_of(simulation),
-            "node_states_csv": None if states is None else states.name,
+            "node_states_csv": node_states_csv,
         },
-        "production": production,
+        "production": None if kept is None else production_json(kept, simulation.workload),
         "preemption": None if evicted is None else preemption_json(evicted, simulation.workload),
         "outages": outages_json(simulation.states),
-        "energy": energy_json(case, replay, simulation) if done else None,
-        "jobs_csv": name,
-        "sense": sense,
+        "energy": None,
+        "jobs_csv": jobs.name,
         "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
-    if done:
-        return {**ended, **outcome(case, simulation, with_schedule=not replay.trace)}
-    started = int((simulation.start >= 0).sum())
-    so_far = f"{started:,} of {how_many(len(simulation.workload), 'job', ',')} had started"
-    if failure is not None:
-        return {**ended, "status": "error", "cause": CAUSE, "message": f"{failure} ({so_far})"}
-    message = f"stopped at its limit of {spec['time_limit']:g} s: {so_far}"
-    return {**ended, "status": "unknown", "cause": "timeout", "message": message}
+
+
+def _write_tables(simulation: Simulation, jobs: Path) -> tuple[str | None, str | None]:
+    """Write the jobs of a replay, its attempts and its node states; return the names of the last two, None without one."""
+    from ...simulation.outputs.tables import attempts_file, node_states_file, write_attempts, write_node_states
+    from ...simulation.outputs.writing import write_jobs
+
+    write_jobs(simulation, jobs)
+    attempts = attempts_file(jobs)
+    has_attempts = write_attempts(simulation, attempts)
+    attempts_csv = attempts.name if has_attempts else None
+    if simulation.power is None:
+        return attempts_csv, None
+    states = node_states_file(jobs)
+    write_node_states(simulation.power, simulation.platform, states)
+    return attempts_csv, states.name
 
 
 def _as_dicts(groups: Mapping[str, Groups]) -> dict[str, Any]:

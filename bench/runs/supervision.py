@@ -62,7 +62,7 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class FolderPlan:
     """Runs whose records go to one folder.
 
     Parameters
@@ -91,11 +91,11 @@ def supervise(
     fault: Callable[[Run, Record], str] = lambda run, record: "",
 ) -> list[Record]:
     """Perform runs of one folder on this machine, ``jobs`` at a time; see ``supervise_all``."""
-    return supervise_all([Plan(store, runs, fault)], observer, LocalExecutor(Setting(jobs, command)), keep)
+    return supervise_all([FolderPlan(store, runs, fault)], observer, LocalExecutor(Setting(jobs, command)), keep)
 
 
 def supervise_all(
-    plans: Sequence[Plan],
+    plans: Sequence[FolderPlan],
     observer: Observer,
     executor: Executor,
     keep: Callable[[Record], bool] = lambda record: True,
@@ -124,7 +124,7 @@ def supervise_all(
         The records in the order of the plans and their runs.
     """
     records: dict[tuple[Store, str], Record] = {}
-    distinct: dict[tuple[Store, str], tuple[Task, Plan]] = {}
+    distinct: dict[tuple[Store, str], tuple[Task, FolderPlan]] = {}
     for plan in plans:
         folder = plan.store.folder.resolve()
         for run in plan.runs:
@@ -154,18 +154,17 @@ def supervise_all(
                 records[store, run.key] = record
                 observer.ended(run, record, False)
             idle = executor.has_room()
-            more = idle and unchecked.left
-            patience = 0 if more else POLL
+            patience = 0 if idle and unchecked.left else POLL
             events = executor.events(patience) if active else ()
             for task, event in events:
-                if event["event"] != "ended":
-                    if event["event"] != "begun" or task not in begun:  # it begins again after its worker was lost
-                        _report(observer, task.run, event)
-                    if event["event"] == "begun":
-                        begun.add(task)
-                    continue
-                active -= 1
-                writer.write(of_task[task].store, task.run, event)
+                if event["event"] == "ended":
+                    active -= 1
+                    writer.write(of_task[task].store, task.run, event)
+                elif event["event"] != "begun":
+                    _report(observer, task.run, event)
+                elif task not in begun:  # else it begins again, after its worker was lost
+                    begun.add(task)
+                    _report(observer, task.run, event)
             waiting.extend(unchecked.refused(idle))
     finally:
         executor.close()
@@ -309,7 +308,7 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
             check = {folder: Checker(folder, partial(_loaded, task)) for folder in stores}
             executor = task.where.make(task.request.jobs, task.command, lambda line: notes.print(line, soft_wrap=True))
             display = stack.enter_context(watch(runs, notes, task.recording.as_json))
-            planned = [Plan(stores[folder], runs, check[folder].reason) for folder, runs in plans]
+            planned = [FolderPlan(stores[folder], runs, check[folder].reason) for folder, runs in plans]
             return supervise_all(planned, display, executor, task.recording.keeps)
     except KeyboardInterrupt:
         notes.print(f"\nstopped; the finished runs are kept. To continue: {resume_command()}", soft_wrap=True)

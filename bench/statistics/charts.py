@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...models.counts import how_many
-from .goal import Goal
-from .measures import Curve, below_one, data_profiles, gap, performance_profiles
+from .measures import Curve, Goal, below_one, data_profiles, gap, performance_profiles
 from .sample import Sample
 
 MOST = 200  # points of a curve
@@ -18,7 +17,7 @@ LEAST_GAP = 1e-4  # at the left end of the axis of gaps: 0.01 %
 LEAST_SECONDS = 1e-3  # at the left end of the axis of seconds
 
 
-class Line(NamedTuple):
+class ProfileLine(NamedTuple):
     """A step function: ``y`` (0 to 1) holds from its ``x`` to the next one; the first and the last ``x`` are the ends of the axis."""
 
     name: str
@@ -26,7 +25,7 @@ class Line(NamedTuple):
     y: Sequence[float]
 
 
-class Chart(NamedTuple):
+class ProfileChart(NamedTuple):
     """Step functions over a logarithmic axis.
 
     Attributes
@@ -49,19 +48,19 @@ class Chart(NamedTuple):
     share: str
     begin: float
     end: float
-    lines: Sequence[Line]
+    lines: Sequence[ProfileLine]
 
     def as_json(self) -> dict[str, Any]:
         """Return the chart as JSON can represent it; ``of_json`` makes the same chart of it."""
         return self._asdict() | {"lines": [line._asdict() for line in self.lines]}
 
     @classmethod
-    def of_json(cls, data: dict[str, Any]) -> Chart:
+    def of_json(cls, data: dict[str, Any]) -> ProfileChart:
         """Return the chart of ``as_json``."""
-        return cls(**{**data, "lines": [Line(**line) for line in data["lines"]]})
+        return cls(**{**data, "lines": [ProfileLine(**line) for line in data["lines"]]})
 
 
-def profile_charts(sample: Sample, goal: Goal) -> list[Chart]:
+def profile_charts(sample: Sample, goal: Goal) -> list[ProfileChart]:
     """Return the performance profile, the data profile and the distribution of the gaps of a sample.
 
     Parameters
@@ -100,18 +99,20 @@ def profile_charts(sample: Sample, goal: Goal) -> list[Chart]:
     ]
 
 
-def _chart(key: str, title: str, label: str, share: str, axis: tuple[float, float], curves: Sequence[Curve]) -> Chart:
+def _chart(
+    key: str, title: str, label: str, share: str, axis: tuple[float, float], curves: Sequence[Curve]
+) -> ProfileChart:
     begin, end = axis
-    return Chart(key, title, label, share, begin, end, [_line(curve, begin, end) for curve in curves])
+    return ProfileChart(key, title, label, share, begin, end, [_line(curve, begin, end) for curve in curves])
 
 
-def _line(curve: Curve, begin: float, end: float) -> Line:
+def _line(curve: Curve, begin: float, end: float) -> ProfileLine:
     """Return a curve from the begin to the end of the axis; what it reaches before the begin is its height there."""
     inside = np.flatnonzero((curve.x > begin) & (curve.x <= end))
     chosen = inside[np.unique(np.linspace(0, max(0, inside.size - 1), min(MOST, inside.size)).astype(np.int64))]
     x = [begin, *curve.x[chosen].tolist(), end]
     y = [curve.at(begin), *curve.y[chosen].tolist(), curve.at(end)]
-    return Line(curve.method, [_six_digits(v) for v in x], [_six_digits(v) for v in y])
+    return ProfileLine(curve.method, [_six_digits(v) for v in x], [_six_digits(v) for v in y])
 
 
 def _six_digits(value: float) -> float:

@@ -13,16 +13,15 @@ import numpy as np
 from ...backends import UnknownName
 from ...models.array_types import Floats
 from ..errors import WrongUse
-from .goal import PROOF, Goal
 from .inference import holm, interval, wilcoxon
-from .measures import EQUAL, by_problem, gap, logs, penalized, primal_integral
+from .measures import EQUAL, PROOF, Goal, by_problem, gap, logs, penalized, primal_integral
 from .sample import Sample, sample_of
 
 ALPHA = 0.01  # at 0.05, one of twenty comparisons of equal methods would be reported
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ComparedQuantity:
     """A quantity in which methods are compared; smaller is better.
 
     Attributes
@@ -40,12 +39,12 @@ class Quantity:
     ratio: bool = False
 
 
-def quantities(goal: Goal = PROOF) -> list[Quantity]:
+def quantities(goal: Goal = PROOF) -> list[ComparedQuantity]:
     """Return the quantities that are compared: gap, time, primal integral."""
     return [
-        Quantity("gap", lambda sample: by_problem(sample, gap)),
-        Quantity("time", lambda sample: logs(sample, penalized(1, goal.measure), goal.shift), ratio=True),
-        Quantity("integral", lambda sample: by_problem(sample, primal_integral)),
+        ComparedQuantity("gap", lambda sample: by_problem(sample, gap)),
+        ComparedQuantity("time", lambda sample: logs(sample, penalized(1, goal.measure), goal.shift), ratio=True),
+        ComparedQuantity("integral", lambda sample: by_problem(sample, primal_integral)),
     ]
 
 
@@ -191,7 +190,7 @@ def two_folders(
 
 
 def _difference(
-    one: str, other: str, quantity: Quantity, a: Floats, b: Floats, alpha: float, shift: float
+    one: str, other: str, quantity: ComparedQuantity, a: Floats, b: Floats, alpha: float, shift: float
 ) -> Difference:
     d = b - a
     back = np.exp if quantity.ratio else (lambda means: means)

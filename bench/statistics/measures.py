@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf, log
 from statistics import fmean
 from typing import NamedTuple
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...models.array_types import Floats
-from .sample import ANSWERED, Outcome, Problem, Sample
+from ..errors import WrongUse
+from .sample import ANSWERED, ProblemRuns, RunOutcome, Sample
 
 # --- Measures of one run, and means of them over seeds and problems; formulas and sources are in docs/statistics.md.
 
-Measure = Callable[[Problem, Outcome], float]
+Measure = Callable[[ProblemRuns, RunOutcome], float]
 SHIFT = 1.0  # seconds that are added to times before their geometric mean
 EQUAL = 1e-9  # differences of gaps below it are none
 
@@ -36,7 +38,7 @@ def primal_gap(value: float | None, reference: float | None) -> float:
     return 0.0 if largest == 0 else abs(value - reference) / largest
 
 
-def gap(problem: Problem, run: Outcome) -> float:
+def gap(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the gap of the schedule of a run to the best one known; 1 without a verified schedule.
 
     A proof that there is no schedule is an answer: its gap is 0.
@@ -44,12 +46,12 @@ def gap(problem: Problem, run: Outcome) -> float:
     return 0.0 if _is_infeasible(run) else primal_gap(run.objective, problem.best)
 
 
-def gap_to_bound(problem: Problem, run: Outcome) -> float:
+def gap_to_bound(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the gap of the schedule of a run to the best bound of all runs; 1 without a verified schedule or a bound."""
     return 0.0 if _is_infeasible(run) else primal_gap(run.objective, problem.bound)
 
 
-def gap_to_known(problem: Problem, run: Outcome) -> float:
+def gap_to_known(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the signed gap to the best-known value of the literature, below 0 if better; 1 without a verified schedule.
 
     NaN for a problem without such a value.
@@ -61,7 +63,7 @@ def gap_to_known(problem: Problem, run: Outcome) -> float:
     return -gap if better else gap
 
 
-def seconds(problem: Problem, run: Outcome) -> float:
+def seconds(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the seconds to the proof of an optimum or of infeasibility; infinity without a proof."""
     if run.state != "proven":
         return inf
@@ -74,7 +76,7 @@ def seconds_to(target: float) -> Measure:
     Infinity if the run has found none.
     """
 
-    def measure(problem: Problem, run: Outcome) -> float:
+    def measure(problem: ProblemRuns, run: RunOutcome) -> float:
         if _is_infeasible(run):
             return seconds(problem, run)
         within = (t for t, value in run.steps if primal_gap(value, problem.best) <= target + EQUAL)
@@ -83,7 +85,7 @@ def seconds_to(target: float) -> Measure:
     return measure
 
 
-def primal_integral(problem: Problem, run: Outcome) -> float:
+def primal_integral(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the mean of the primal gap over the time limit, from 0 to 1 [Berthold2013, 3].
 
     The gap is 1 until the first schedule, and for runs without a verified schedule; after the end of the run it stays.
@@ -91,7 +93,7 @@ def primal_integral(problem: Problem, run: Outcome) -> float:
     return 0.0 if _is_infeasible(run) else _integral(run.steps, problem.best, problem.limit)
 
 
-def dual_integral(problem: Problem, run: Outcome) -> float:
+def dual_integral(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the mean over the time limit of the gap of the bound to the best objective known; 1 until the first bound."""
     return 0.0 if _is_infeasible(run) else _integral(run.bounds, problem.best, problem.limit)
 
@@ -102,7 +104,7 @@ def penalized(factor: float, measure: Measure = seconds) -> Measure:
     A time above the limit counts as the limit.
     """
 
-    def penalized_measure(problem: Problem, run: Outcome) -> float:
+    def penalized_measure(problem: ProblemRuns, run: RunOutcome) -> float:
         value = measure(problem, run)
         return factor * problem.limit if value == inf else min(value, problem.limit)
 
@@ -149,7 +151,7 @@ def _integral(steps: Sequence[tuple[float, float]], reference: float | None, lim
     return total / limit
 
 
-def _is_infeasible(run: Outcome) -> bool:
+def _is_infeasible(run: RunOutcome) -> bool:
     return run.state in ANSWERED and run.objective is None
 
 
@@ -250,3 +252,72 @@ def _weighted(method: str, values: Floats, weights: Floats) -> Curve:
     done = np.isfinite(values)
     x, inverse = np.unique(values[done], return_inverse=True)
     return Curve(method, x, np.cumsum(np.bincount(inverse, weights[done], x.size)))
+
+
+# --- What the times of a comparison count to, and how: to the proof or to a gap, with or without building and lowering.
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the times of a comparison count to; formulas: docs/statistics.md.
+
+    Attributes
+    ----------
+    target
+        The gap to the best objective known that a schedule must have; None: the proof.
+    solver_alone
+        Whether the seconds of building and lowering the model are taken off each time.
+    shift
+        Seconds that are added to times before their geometric mean.
+    floor
+        Times below it count as it, in seconds: the noise of shorter ones would be large in ratios.
+
+    Raises
+    ------
+    WrongUse
+        The target is no gap from 0 to 1.
+    """
+
+    target: float | None = None
+    solver_alone: bool = False
+    shift: float = SHIFT
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.target is not None and not 0 <= self.target < 1:
+            raise WrongUse(f"--target {self.target:g}: expected a gap from 0 to 1, such as 0.01")
+
+    @property
+    def measure(self) -> Measure:
+        """The measure of seconds; infinity for a run that does not reach the goal."""
+        reached = seconds if self.target is None else seconds_to(self.target)
+
+        def measured(problem: ProblemRuns, run: RunOutcome) -> float:
+            time = reached(problem, run)
+            if time == inf:
+                return inf
+            return max(self.floor, time - (run.building if self.solver_alone else 0.0))
+
+        return measured
+
+    @property
+    def until(self) -> str:
+        """What is reached: "the proof", "a gap of 1 %"."""
+        return "the proof" if self.target is None else f"a gap of {100 * self.target:g} %"
+
+    @property
+    def text(self) -> str:
+        """The measure in words, as the label of an axis has it.
+
+        Examples
+        --------
+        >>> Goal(0.01, solver_alone=True, floor=0.1).text
+        'seconds to a gap of 1 %, without building and lowering, at least 0.1 s'
+        """
+        parts = [f"seconds to {self.until}"]
+        parts += ["without building and lowering"] if self.solver_alone else []
+        parts += [f"at least {self.floor:g} s"] if self.floor else []
+        return ", ".join(parts)
+
+
+PROOF = Goal()

@@ -24,7 +24,7 @@ ANSWERED: tuple[State, ...] = ("proven", "solved")
 Step = tuple[float, float]  # seconds, value
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """How a run ended.
 
     Attributes
@@ -55,11 +55,11 @@ class Outcome(NamedTuple):
     building: float = 0.0
 
 
-MISSING = Outcome("missing")
+MISSING = RunOutcome("missing")
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProblemRuns:
     """A view of an instance, and its runs.
 
     Attributes
@@ -91,7 +91,7 @@ class Problem:
     best: float | None
     known: float | None
     bound: float | None
-    runs: Mapping[str, Sequence[Outcome]]
+    runs: Mapping[str, Sequence[RunOutcome]]
     folder: str = ""
 
 
@@ -112,7 +112,7 @@ class Sample:
     """
 
     methods: Sequence[str]
-    problems: Sequence[Problem]
+    problems: Sequence[ProblemRuns]
     seeds: Mapping[str, Sequence[int]]
     notes: Sequence[str] = ()
 
@@ -220,7 +220,7 @@ def _why_not(record: Mapping[str, Any]) -> str:
 
 def _problem(
     name: str, records: Sequence[Mapping[str, Any]], seeds: Mapping[str, Sequence[int]], known: Mapping[str, float]
-) -> Problem:
+) -> ProblemRuns:
     sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
     sense = "maximize" if sign < 0 else "minimize"
     claimed = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
@@ -233,10 +233,10 @@ def _problem(
     bound = max(bounds, key=lambda v: sign * v, default=None)
     limit = max(float(r["time_limit"]) for r in records)
     folder = Path(records[0]["path"]).parent.name
-    return Problem(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder)
+    return ProblemRuns(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder)
 
 
-def _held_against(outcome: Outcome, best: float | None, sense: str) -> Outcome:
+def _held_against(outcome: RunOutcome, best: float | None, sense: str) -> RunOutcome:
     """Return an outcome without what the best answer known refutes: its bound, its proof that there is no schedule."""
     if best is None:
         return outcome
@@ -248,7 +248,7 @@ def _held_against(outcome: Outcome, best: float | None, sense: str) -> Outcome:
     return outcome
 
 
-def outcome_of(record: Mapping[str, Any]) -> Outcome:
+def outcome_of(record: Mapping[str, Any]) -> RunOutcome:
     """Return how a run ended.
 
     The objectives of its trace are those that its method reported. They count only if the schedule that it ended with is
@@ -273,7 +273,7 @@ def outcome_of(record: Mapping[str, Any]) -> Outcome:
         bounds = _improving([*((t, b) for t, b in improvements if sign * b <= sign * bound), (end, bound)], -sign)
     phases = [record["seconds"].get(phase) for phase in ("build", "lower")]
     building = sum(s for s in phases if isinstance(s, (int, float)))
-    return Outcome(state, objective, bound, seconds, steps, bounds, building)
+    return RunOutcome(state, objective, bound, seconds, steps, bounds, building)
 
 
 def _state(record: Mapping[str, Any]) -> State:

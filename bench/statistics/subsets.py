@@ -10,8 +10,8 @@ from math import inf
 
 from ...models.counts import how_many
 from ..errors import WrongUse
-from .goal import Goal
-from .sample import Problem, Sample
+from .measures import Goal
+from .sample import ProblemRuns, Sample
 
 BRACKET = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)?", re.ASCII)
 LETTERS = re.compile(r"[\W\d_].*", re.DOTALL)  # all from the first character that is no letter
@@ -35,7 +35,7 @@ def matching(sample: Sample, patterns: Iterable[str]) -> Sample:
     """
     wanted = [part.strip() for text in patterns for part in text.split(",") if part.strip()]
 
-    def has(problem: Problem) -> bool:
+    def has(problem: ProblemRuns) -> bool:
         names = (problem.name, problem.name.partition(",")[0])
         return any(fnmatchcase(full, w) for w in wanted for n in names for full in (n, f"{problem.folder}/{n}"))
 
@@ -62,7 +62,7 @@ def subset(sample: Sample, text: str, goal: Goal) -> Sample:
         If the text is none of these, or there is no such problem.
     """
 
-    def times(problem: Problem) -> list[float]:
+    def times(problem: ProblemRuns) -> list[float]:
         return [goal.measure(problem, run) for runs in problem.runs.values() for run in runs]
 
     bracket = BRACKET.fullmatch(text)
@@ -81,7 +81,7 @@ def subset(sample: Sample, text: str, goal: Goal) -> Sample:
     if high < low:
         raise WrongUse(f"--subset {text:.50}: expected first the less number of seconds")
 
-    def within(problem: Problem) -> bool:
+    def within(problem: ProblemRuns) -> bool:
         taken = times(problem)
         slowest = max(min(t, problem.limit) for t in taken)
         return min(taken) <= high and min(taken) < inf and slowest >= low
@@ -106,15 +106,15 @@ def groups(sample: Sample, by: str) -> list[tuple[str, Sample]]:
     """
     if by not in BY:
         raise WrongUse(f"--by {by:.50}: expected {' or '.join(BY)}")
-    members: dict[str, list[Problem]] = {}
+    members: dict[str, list[ProblemRuns]] = {}
     for p in sample.problems:
         name = p.folder if by == "folder" else LETTERS.sub("", p.name)
         members.setdefault(name or "others", []).append(p)
     return [(name, replace(sample, problems=problems, notes=())) for name, problems in members.items()]
 
 
-def _part(sample: Sample, test: Callable[[Problem], bool], what: str) -> Sample:
-    kept: Sequence[Problem] = [p for p in sample.problems if test(p)]
+def _part(sample: Sample, test: Callable[[ProblemRuns], bool], what: str) -> Sample:
+    kept: Sequence[ProblemRuns] = [p for p in sample.problems if test(p)]
     if not kept:
         raise WrongUse(f"none of the {how_many(len(sample.problems), 'problem')} is one that {what}")
     note = f"{len(kept)} of {how_many(len(sample.problems), 'problem')} that {what}"

@@ -19,7 +19,7 @@ from ..plots.statistics import PANEL, bars, ecdf, figure
 from ..plots.svg import require_matplotlib, side_by_side
 from ..records.record import platform_of
 from ..records.store import Record
-from ..tables.replay_results import RECORDED, DispatcherRow, extract_replays
+from ..tables.replays import RECORDED, DispatcherRow, extract_replays
 from .study import Exhibit, Order, Quantity, Study
 
 # --- Our replays beside a published study: its tables and figures as grids, and the orders of dispatchers that differ.

@@ -25,7 +25,7 @@ from ..replays.request import ReplayRequest
 from ..runs.selection import Run
 from ..runs.supervision import perform
 from ..runs.task import RunTask
-from ..tables.replay_results import DispatcherRow, ReplayResults
+from ..tables.replays import DispatcherRow, ReplayResults
 from .comparison import MISSING, Rows, by_name, compare, ours
 from .study import Case, Order, Study
 
@@ -85,7 +85,8 @@ def student(degrees: int) -> float:
     >>> [round(student(n), 3) for n in (1, 2, 4, 30)]
     [12.706, 4.303, 2.776, 2.042]
     """
-    low, high = 0.0, 100.0
+    low = 0.0
+    high = 100.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _inside(middle, degrees) < LEVEL else (low, middle)

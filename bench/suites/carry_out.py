@@ -96,8 +96,6 @@ def _sentence(new: NewBest, folder: Path) -> str:
         f"new best of {r['instance']}: {number(r['objective'])} by {r['method']}, verified; best known: {number(known.value)} "
         f"({known.source}); its schedule is in {folder}/new_best/{r['instance']}.json"
     )
-    return (
-        text
-        if not new.refuted
-        else f"{text}. It refutes the bound {number(known.bound)} of this source: one of them is wrong"
-    )
+    if not new.refuted:
+        return text
+    return f"{text}. It refutes the bound {number(known.bound)} of this source: one of them is wrong"

@@ -18,8 +18,8 @@ from ...simulation.outputs.reading import JobsTable, read_jobs
 from ..grid import Column, Grid, percent, ratio, short
 from ..records.store import Record, jobs_file
 from ..replays.settings import USUAL_FLOOR
-from ..statistics.blocks import Blocks, jain_index
-from .replay_results import DispatcherRow
+from ..statistics.inference import Blocks, jain_index
+from .replays import DispatcherRow
 
 HOUR = 3600.0
 P95 = 0.95

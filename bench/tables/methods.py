@@ -221,7 +221,8 @@ def contradictions(several: Iterable[ViewResults]) -> list[str]:
 def summary(results: ViewResults) -> list[Text]:
     """Return the lines below a table: the best schedule, the best true bound and its gap, and the reasons of failures."""
     lines: list[Text] = []
-    schedule, bound = results.schedule, results.bound
+    schedule = results.schedule
+    bound = results.bound
     if schedule is not None:
         lines.append(Text(f"best schedule: {number(schedule['objective'])} by {schedule['method']}, verified"))
     if bound is not None:

@@ -24,7 +24,8 @@ from .writing import to_csv, write_whole
 
 EVENTS = "events.csv"
 COLUMNS = ("time", "kind")
-OF_NODES, OF_SERVER = ("nodes",), ("subject", "value")
+OF_NODES = ("nodes",)
+OF_SERVER = ("subject", "value")
 Event = NodeEvent | ServerEvent
 
 

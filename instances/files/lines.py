@@ -201,7 +201,8 @@ class _Rejoined(io.RawIOBase):
     """A stream that gives the bytes already read and then the rest; needed because a pipe cannot be rewound."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self.head, self.rest = head, rest
+        self.head = head
+        self.rest = rest
 
     def readable(self) -> bool:
         """Return True."""

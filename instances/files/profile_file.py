@@ -64,9 +64,8 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
         if time is None or value is None:
             continue
         if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
-            row.add_fault(
-                TIME, f"whole seconds{f' after {times[-1]}' if times else ''}, at most {LATEST}", row.cells[TIME]
-            )
+            after = f" after {times[-1]}" if times else ""
+            row.add_fault(TIME, f"whole seconds{after}, at most {LATEST}", row.cells[TIME])
             continue
         if column == CARBON and value < 0:
             row.add_fault(column, f"{UNITS[column]}, at least 0", row.cells[column])
@@ -76,7 +75,8 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
     if not times and not sheet.faults:
         sheet.add_fault(None, "rows", f"at least one value of {column}", None)
     sheet.raise_faults()
-    return StepFunction(times, values, times[-1] + (times[-1] - times[-2] if len(times) > 1 else HOUR))
+    last = times[-1] - times[-2] if len(times) > 1 else HOUR
+    return StepFunction(times, values, times[-1] + last)
 
 
 def read_tariff(path: str | Path) -> Tariff:
@@ -147,7 +147,7 @@ class WishList:
 
 
 def read_profile(path: str | Path, platform: Platform) -> DesiredProfile:
-    """Read a desired profile of a platform from a CSV file with the columns of the module docstring.
+    """Read a desired profile of a platform from a CSV file; the comment above ``COLUMNS`` describes its columns.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
 
 
 def _settings(sheet: Sheet) -> dict[str, int]:
-    """Return period_s and end_s of the comment lines."""
+    """Return period_s, end_s and origin_s of the comment lines."""
     settings: dict[str, int] = {}
     for number, line in enumerate(sheet.lines, 1):
         parts = SETTING.fullmatch(line.strip())
@@ -275,7 +275,7 @@ def wishes_of(profile: DesiredProfile) -> WishList:
     wishes = []
     for nodes, resource, steps, unlimited in series:
         for t, amount in zip(steps.times, steps.amounts, strict=True):
-            if (t, amount) in ((ALWAYS, unlimited), (profile.end, unlimited)):
+            if amount == unlimited and t in (ALWAYS, profile.end):
                 continue  # no wish, as without the row
             wishes.append(Wish(max(t, ALWAYS + 1), resource, amount=amount, nodes=nodes))
     return WishList(tuple(wishes), profile.period, profile.end)

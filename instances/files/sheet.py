@@ -35,7 +35,8 @@ class SheetRow:
             return None
         value = number_of(text)
         if value is None or abs(value) > MOST_NUMBER:
-            self.add_fault(column, expected + f", at most {MOST_NUMBER:g}" * (value is not None), text)
+            limit = "" if value is None else f", at most {MOST_NUMBER:g}"
+            self.add_fault(column, expected + limit, text)
             return None
         return value
 

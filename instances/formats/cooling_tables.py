@@ -85,14 +85,13 @@ def read_cooling(path: str | Path) -> Cooling:
     """
     sheet = Sheet(Path(path))
     header = sheet.header()
+    listed = f"the file has {', '.join(header) or 'no columns'}"
     temperature = one_of(header, TEMPERATURE)
     for column, there in ((TEMPERATURE[0], temperature), (POWER, POWER in header)):
         if not there:
-            sheet.add_fault(1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None)
+            sheet.add_fault(1, column, f"a column of this name; {listed}", None)
     if COOLING not in header and PUE not in header:
-        sheet.add_fault(
-            1, COOLING, f"a column {COOLING} or {PUE}; the file has {', '.join(header) or 'no columns'}", None
-        )
+        sheet.add_fault(1, COOLING, f"a column {COOLING} or {PUE}; {listed}", None)
     sheet.raise_faults()
     cells: dict[tuple[float, float], float] = {}
     lines: dict[tuple[float, float], int] = {}
@@ -144,7 +143,7 @@ def _table(sheet: Sheet, cells: Mapping[tuple[float, float], float]) -> Cooling:
     temperatures = sorted({t for t, _ in cells})
     powers = sorted({p for _, p in cells})
     missing = ((t, p) for t in temperatures for p in powers if (t, p) not in cells)
-    for t, p in islice(missing, SHOWN + 1 if len(cells) < len(temperatures) * len(powers) else 0):
+    for t, p in islice(missing, SHOWN + 1):  # one more than the message lists, so that it says that there are others
         sheet.add_fault(None, "rows", f"a row for {_pair(t, p)}, as other temperatures have one for {p:g} W", None)
     sheet.raise_faults()
     rows = [[cells[t, p] for p in powers] for t in temperatures]

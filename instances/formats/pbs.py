@@ -242,7 +242,8 @@ class _Records:
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     for match in PAIR.finditer(text):
-        key, value = match[1], match[2]
+        key = match[1]
+        value = match[2]
         if value is None:
             continue
         yield key, value[1:-1] if value[:1] in ("'", '"') and len(value) > 1 else value
@@ -263,7 +264,8 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     took = values.get("resources_used.walltime", "")
     changed: tuple[str, ...] = ()
     if start < submit:
-        submit, changed = start, (AFTER_START,)
+        submit = start
+        changed = (AFTER_START,)
     why = ""
     if re.search(r"\[\]", name):
         why = "it is a job array, whose subjobs have records of their own"

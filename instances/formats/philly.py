@@ -73,7 +73,8 @@ def _job(job: object, zone: tzinfo) -> Logged:
     attempts = [each for each in job["attempts"] if isinstance(each, dict)]
     submit = _time(job, "submitted_time", zone)
     last: Mapping[str, Any] = attempts[-1] if attempts else {}
-    start, end = _time(last, "start_time", zone), _time(last, "end_time", zone)
+    start = _time(last, "start_time", zone)
+    end = _time(last, "end_time", zone)
     chunks = merged((1, {"gpus": n}) for n in _gpus(last).values())
     state = STATES.get(str(job.get("status")), "")
     queue = str(job.get("vc") or "")
@@ -87,7 +88,7 @@ def _job(job: object, zone: tzinfo) -> Logged:
         chunks=tuple(chunks) if len(chunks) > 1 else (),
         queue=queue,
         user=str(job.get("user") or ""),
-        unusable="" if not math.isnan(start) else NEVER_STARTED,
+        unusable=NEVER_STARTED if math.isnan(start) else "",
         asked=SiteRequest(partitions=(queue,)) if queue else None,
         recorded=Recorded(
             nodes=",".join(_gpus(last)),

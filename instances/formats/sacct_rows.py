@@ -140,14 +140,16 @@ class Table:
                 most = spare - spent if self.joinable[column] else 0
                 for joined in range(most + 1):
                     if after[spent + joined] and self._has_form(column, cells, column + spent, joined):
-                        fits[column][spent], now[spent] = joined, True
+                        fits[column][spent] = joined
+                        now[spent] = True
                         break
             after = now
             if not any(after):
                 return None
         if not after[0]:
             return None
-        cells_of_row, spent = [], 0
+        cells_of_row = []
+        spent = 0
         for column in range(n):
             joined = fits[column][spent]
             begin = column + spent
@@ -283,10 +285,12 @@ def text_rows(
             made, begin = _with_its_begin(table, waiting, read) or (made, begin)
         if made is not None:
             yield from _ended(table, last, waiting[:begin], read)
-            waiting, last = [], made
+            waiting = []
+            last = made
         elif len(waiting) > MOST_FRAGMENTS:
             yield from _ended(table, last, waiting, read)
-            waiting, last = [], None
+            waiting = []
+            last = None
     yield from _ended(table, last, waiting, read)
 
 
@@ -441,7 +445,8 @@ def database_rows(path: str | Path) -> Iterator[Row | Refused]:
 
 def _database_cells(row: Mapping[str, str]) -> dict[str, str]:
     cells = {ours: row.get(theirs, "") for theirs, ours in DATABASE.items()}
-    array, task = _plain_number(row.get("id_array_job", "")), _plain_number(row.get("id_array_task", ""))
+    array = _plain_number(row.get("id_array_job", ""))
+    task = _plain_number(row.get("id_array_task", ""))
     cells["JobID"] = f"{array}_{task}" if array and task is not None and task < MOST_TASK else row["id_job"]
     state = _plain_number(row.get("state", ""))
     cells["State"] = DATABASE_STATES[state] if state is not None and 0 <= state < len(DATABASE_STATES) else ""

@@ -139,7 +139,8 @@ class LogLines(NamedTuple):
         lines = [np.zeros(0, np.int64)]
         bad: list[BadLine] = []
         comments: list[str] = []
-        number, width = 0, 0
+        number = 0
+        width = 0
         for block in _from_first_jobs(blocks):
             width = width or _width(block)
             comments += [line for line in block if ";" in line and line.lstrip().startswith(";")]
@@ -272,7 +273,8 @@ def _fault(line: str, width: int) -> str:
 KB_PER_MB = 1024
 FROM_ALLOCATED = "requested processors missing, the allocated ones taken"
 FROM_USED = "requested memory missing, the used one taken"
-CANCELLED, PARTS = 5, (2, 3, 4)  # of the status
+CANCELLED = 5  # of the status
+PARTS = (2, 3, 4)  # of the status
 COVERED = "lines of partial executions, which the lines of their whole jobs cover"
 FURTHER = "lines of further partial executions, joined to the first one of their job"
 JOINED = "partial executions joined to a job: runtimes added"
@@ -444,14 +446,16 @@ def _stem(path: str | Path) -> str:
 
 def _geometry(table: Floats, cores: int, memory: int | None) -> tuple[Ints, Ints, tuple[str, ...], dict[str, Bools]]:
     """Return the number of units, the request per unit, the resource names, and repair -> mask of the jobs."""
-    requested, allocated = table[:, REQUESTED], table[:, ALLOCATED]
+    requested = table[:, REQUESTED]
+    allocated = table[:, ALLOCATED]
     processors = np.where(requested > 0, requested, np.maximum(allocated, 0)).astype(np.int64)
     units = -(-processors // cores)
     per_unit = -(-processors // np.maximum(units, 1))
     changed = {FROM_ALLOCATED: (requested <= 0) & (allocated > 0)}
     if memory is None:
         return units, per_unit.reshape(-1, 1), ("cores",), changed
-    wanted, used = table[:, MEMORY], table[:, USED_MEMORY]
+    wanted = table[:, MEMORY]
+    used = table[:, USED_MEMORY]
     kilobytes = np.where(wanted > 0, wanted, np.maximum(used, 0))
     megabytes = np.ceil(kilobytes * per_unit / KB_PER_MB)
     changed |= {FROM_USED: (wanted <= 0) & (used > 0), CAPPED: megabytes > memory}

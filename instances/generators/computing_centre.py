@@ -53,7 +53,8 @@ from .climate import SEASONS, synthetic
 
 VERSION = 1
 SOURCE = "distributions of the CEA Curie log of 2012 (Parallel Workloads Archive); T. Bridi, PhD thesis, section 6.8"
-CORES, MEMORY = 32, 131072  # per node; memory in MB
+CORES = 32  # per node
+MEMORY = 131072  # MB per node
 HOUR = 3600
 BACKLOG = 0.10
 LONGEST = DAY
@@ -62,10 +63,12 @@ HOURS = (  # arrivals per hour of the day, in thousandths: weekdays; Saturdays a
     (47, 41, 30, 31, 32, 32, 37, 34, 39, 50, 49, 45, 42, 46, 43, 48, 39, 44, 44, 43, 51, 48, 45, 44),
 )
 WEEKDAYS = (135, 171, 187, 186, 187, 72, 62)  # arrivals per day of the week, in thousandths, from Monday on
-SAME_USER, REPEATED = 0.57, 0.80
+SAME_USER = 0.57
+REPEATED = 0.80
 ALIKE = 1.5  # runtimes of repeated jobs differ at most by this factor
 GAPS = ((0.0, 0), (0.1, 0), (0.25, 1), (0.5, 2), (0.75, 13), (0.9, 60), (0.95, 119), (1.0, 524))  # (quantile, s)
-USERS, FLAT = 582, 3
+USERS = 582
+FLAT = 3
 GRAIN = 16  # cores of a node of Curie
 SIZES = (  # (cores, share in thousandths, part of these with exactly this number of cores)
     (1, 211, 1.0), (2, 53, 1.0), (4, 31, 0.95), (8, 64, 0.95), (16, 89, 0.87), (32, 99, 0.83), (64, 65, 0.83),
@@ -279,7 +282,8 @@ def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> 
     def worth(factor: float) -> int:
         return sum(d.cores * t for d, t in zip(drafts, times(factor), strict=True))
 
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while worth(high) < work and high < LONGEST:
         high *= 2
     if not worth(low) <= work <= worth(high):

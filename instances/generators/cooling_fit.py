@@ -32,10 +32,12 @@ from ..formats.cooling_tables import SHIPPED, cooling_csv, read_cooling
 Curve = Callable[[float], float]  # IT power in W -> cooling power in W
 
 TEMPERATURES = tuple(range(-20, 50, 5))
-WINTER, SUMMER = 5, 25  # temperatures of the slope-change points, degrees C
+WINTER = 5  # degrees C, of the slope-change point
+SUMMER = 25
 MOST = 110_000.0  # largest IT power of the tables, W; 300 nodes x 32 cores x 11.11 W are 106,656 W
 KINKS = (20_000.0, 40_000.0, 60_000.0)  # W; IT powers below the slope-change point at which the slope grows slightly
-COLDER, HOTTER = 0.85, 1.03  # factor of the cooling power per 5 degrees below WINTER and above SUMMER
+COLDER = 0.85  # factor of the cooling power per 5 degrees below WINTER
+HOTTER = 1.03  # the same above SUMMER
 
 
 @hashable
@@ -160,7 +162,8 @@ AIR_SUMMER = bent(0.416, 50_000.0, 90_000.0, 1.43497, rise=1.3)
 HYBRID_WINTER = rising(0.0, 77_000.0, 1.00302, grow=1.08, rise=1.3)
 HYBRID_SUMMER = rising(0.0, 77_000.0, 1.08727, grow=1.2, rise=1.3)
 # ratios of the rows of 10 to 5 degrees and of 15 to 25 degrees, taken from the air plant at its slope change
-HYBRID_TEN, HYBRID_FIFTEEN = 1.07, 0.955
+HYBRID_TEN = 1.07
+HYBRID_FIFTEEN = 0.955
 
 PLANTS: Mapping[str, FittedPlant] = {
     "air": FittedPlant(

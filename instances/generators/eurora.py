@@ -17,8 +17,9 @@ versions.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeVar
 
@@ -28,14 +29,15 @@ from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ..instance import Instance
-from .resource_kinds import ASKED, KINDS, ON_NODE, check_kinds, platform_of_kinds, with_first_kinds
 
 VERSION = 1
 SOURCE = "T. Bridi, PhD thesis, University of Bologna: section 4.5.2, tables 4.10 to 4.12"
 MORNING = 8 * 3600
 EVENING = 18 * 3600
-DAYTIME, NIGHT = 89, 11
-FULL_RUNTIME, SHORTER = 20, 80
+DAYTIME = 89
+NIGHT = 11
+FULL_RUNTIME = 20
+SHORTER = 80
 CORES = 16
 MOST_FACTOR = 1000
 GB = 1024
@@ -122,7 +124,7 @@ def generate(
         65, or 4 for the small machine of [Bridi2018, 4.5.1].
     kinds
         Number of kinds of resources, 1 to 6, as in the test of the overhead [Bridi2018, figure 4.5]; see
-        ``resource_kinds``. Instances that differ only in this number have the same jobs, except for their requests.
+        `platform_of_kinds`. Instances that differ only in this number have the same jobs, except for their requests.
         None: cores, GPUs, MICs and memory as on Eurora.
     units_factor
         Factor of the number of units of each job, above 0; walltimes and runtimes stay as without it, so that the
@@ -251,3 +253,65 @@ def _repaired(
     if units > room:
         repairs["units_capped"] += 1
     return min(units, room), request
+
+
+# --- Machines with one to six kinds of resources, for the overhead of dispatchers [Bridi2018, 4.5.1, figure 4.5].
+#
+# The thesis gives the number of kinds and no more. Own assumptions: the kinds are the first ones of ``KINDS``. Every node
+# has cores; each further kind is on half of the nodes and requested by 30 % of the jobs. The halves cross each other, so
+# that some nodes have all kinds and a job may request any of them together. The amount per unit is uniform from 1 to the
+# amount of a node.
+
+ON_NODE = {"cores": 16, "memory": 16384, "gpus": 2, "mics": 2, "scratch": 100, "licence": 4}
+"""Amount of each kind on a node that has it: memory in MB, scratch in GB."""
+KINDS = tuple(ON_NODE)
+ASKED = 30  # percent of the jobs that request a kind other than cores
+
+
+def check_kinds(kinds: int) -> None:
+    """Raise WrongValue if the number of kinds is not from 1 to the number that exists."""
+    if not 1 <= kinds <= len(KINDS):
+        raise WrongValue(f"kinds is {kinds}; expected 1 to {len(KINDS)}: the first of {', '.join(KINDS)}")
+
+
+def platform_of_kinds(nodes: int, kinds: int) -> Platform:
+    """Return a machine whose nodes have the first ``kinds`` kinds of resources.
+
+    Further kind q (from 0) is on the nodes i whose bit ``q mod floor(log2(nodes))`` is 0: half of the nodes, or one more.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, at least 2.
+    kinds
+        Number of kinds, 1 to 6.
+
+    Returns
+    -------
+    Platform
+        Groups of nodes with the same kinds, named by them.
+
+    Examples
+    --------
+    >>> [(g.name, g.count) for g in platform_of_kinds(4, 3).groups]
+    [('cores-memory-gpus', 1), ('cores-gpus', 1), ('cores-memory', 1), ('cores', 1)]
+    """
+    check_kinds(kinds)
+    bits = nodes.bit_length() - 1
+    counts: dict[tuple[str, ...], int] = defaultdict(int)
+    for i in range(nodes):
+        here = (name for q, name in enumerate(KINDS[1:kinds]) if not i >> q % bits & 1)
+        counts["cores", *here] += 1
+    return Platform(
+        [
+            NodeGroup("-".join(has), count, {name: ON_NODE[name] * (name in has) for name in KINDS[:kinds]})
+            for has, count in counts.items()
+        ]
+    )
+
+
+def with_first_kinds(machine: Platform, jobs: Sequence[Job], kinds: int) -> tuple[Platform, list[Job]]:
+    """Return the machine with the first ``kinds`` kinds only, and the jobs with their requests of these."""
+    kept = KINDS[:kinds]
+    fewer = [replace(job, request={name: job.request[name] for name in kept}) for job in jobs]
+    return platform_of_kinds(len(machine.nodes), kinds), fewer

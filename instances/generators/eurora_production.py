@@ -37,7 +37,8 @@ from . import eurora
 
 VERSION = 1
 HOUR = 3600
-DAYS, WEEKEND = 7, (5, 6)
+DAYS = 7
+WEEKEND = (5, 6)
 WEEKEND_SHARE = 0.4
 LONGER = 3
 USERS = 12
@@ -141,7 +142,8 @@ def _course_jobs(random: Random) -> Iterator[Job]:
 
 
 def _reservations(machine: Platform) -> tuple[Reservation, ...]:
-    gpu, mic = {"cores": 16, "gpus": 2, "memory": 8192}, {"cores": 16, "mics": 2, "memory": 8192}
+    gpu = {"cores": 16, "gpus": 2, "memory": 8192}
+    mic = {"cores": 16, "mics": 2, "memory": 8192}
     weekly = Repeat("week", 3, ("mon", "wed", "fri"))
     mics = machine.total("mics") // 2
     return (

@@ -1,4 +1,4 @@
-"""Generator of dispatching instances: workloads of Cluster FING as in [Rocchetti2015, 5], with users who overestimate."""
+"""Generator of workloads of Cluster FING as in [Rocchetti2015, 5], and how accurately its users estimate runtimes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def walltime_of(runtime: int, accuracy: float, longest: int = LONGEST) -> int:
     return max(1, runtime, min(longest, round(runtime / accuracy)))
 
 
-# --- Generator of dispatching instances: workloads of Cluster FING as in [Rocchetti2015, 5].
+# --- The jobs and the machine.
 #
 # Taken from [Rocchetti2015, 5]: 37 nodes of 12 cores, a queue for jobs of up to 16 cores and up to 10 days; 1,000 jobs of 20
 # users; numbers of cores are powers of two from 1 to 16; 49.3 % of the jobs take less than a minute.
@@ -122,7 +122,8 @@ def walltime_of(runtime: int, accuracy: float, longest: int = LONGEST) -> int:
 
 VERSION = 1
 SOURCE = "N. Rocchetti, S. Iturriaga, S. Nesmachnow: Including accurate user estimates in HPC schedulers, section 5"
-NODES, CORES = 37, 12
+NODES = 37
+CORES = 12  # of a node
 SHORT = 493  # per mille of the jobs take at most a minute
 SIZES = (1, 2, 4, 8, 16)  # cores
 MINUTE = 60
@@ -143,7 +144,7 @@ def generate(
     load : float
         Offered load, above 0. The jobs are few and long, so that jobs wait only at loads far above 1.
     estimates : str
-        How the users estimate walltimes: a scenario of ``estimates.SCENARIOS``.
+        How the users estimate walltimes: a scenario of ``SCENARIOS``.
 
     Raises
     ------

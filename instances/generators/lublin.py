@@ -31,7 +31,8 @@ VERSION = 1
 SOURCE = (
     "U. Lublin, D. G. Feitelson: The workload on parallel supercomputers: modeling the characteristics of rigid jobs"
 )
-SERIAL, POWERS = 0.244, 0.576  # shares of jobs on one node, and of powers of two among all jobs
+SERIAL = 0.244  # share of jobs on one node
+POWERS = 0.576  # share of powers of two among all jobs
 LEAST_LOG = 0.8  # log2 of nodes: the first stage ends 2.5 below the largest
 BELOW_MOST = 2.5
 LOW_STAGE = 0.86
@@ -39,11 +40,14 @@ SHORT_SHAPE = 4.2  # gamma distributions of ln(seconds)
 SHORT_SCALE = 0.94
 LONG_SHAPE = 312.0
 LONG_SCALE = 0.03
-SHORT_SLOPE, SHORT_CONSTANT = -0.0054, 0.78  # share of the first of these by the number of nodes
+# share of the first of these by the number of nodes
+SHORT_SLOPE = -0.0054
+SHORT_CONSTANT = 0.78
 CYCLE_SHAPE = 8.1737  # gamma distribution of the half hour of arrival, 11 to 58
 CYCLE_SCALE = 3.9631
 CYCLE_FROM = 11
-HALF_HOURS, HALF_HOUR = 48, 1800
+HALF_HOURS = 48
+HALF_HOUR = 1800
 LONGEST = DAY
 USUAL = np.array([5, 10, 15, 30, 60, 120, 240, 360, 480, 720, 1080, 1440, 2880, 5760, 10080]) * 60  # s
 EWT = 3600  # seconds; [Lublin2003] has no queues

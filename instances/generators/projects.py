@@ -168,13 +168,12 @@ def _capacity(project: Project, resource: str, renewable: bool, strength: float)
     slowest = [t.modes[-1].demands.get(resource, 0) for t in project.tasks]
     if not renewable:
         return _between(sum(slowest), sum(fastest), strength)
-    changes = sorted(
-        change
-        for t, amount in zip(project.tasks, fastest, strict=True)
-        for change in ((project.heads[t.name], amount), (project.heads[t.name] + t.modes[0].duration, -amount))
-    )  # at equal times, ends come before starts
+    changes: list[tuple[int, int]] = []
+    for t, amount in zip(project.tasks, fastest, strict=True):
+        start = project.heads[t.name]
+        changes += [(start, amount), (start + t.modes[0].duration, -amount)]
     used = most = 0
-    for _, amount in changes:
+    for _, amount in sorted(changes):  # at equal times, ends come before starts
         used += amount
         most = max(most, used)
     return _between(max(slowest), max(most, *slowest), strength)

@@ -25,12 +25,14 @@ from ..instance import Instance
 
 VERSION = 1
 SOURCE = "A. Maurya, B. Nicolae, I. Guliani, M. M. Rafique: CoSim, DS-RT 2020, sections IV.A, IV.B and IV.D"
-NODES, BLOCK = 4352, 128
+NODES = 4352
+BLOCK = 128
 NOW = 6 * 3600
 SHORTEST = 1800
 NEEDED = (512, 1024, 2048)
 SCENARIOS = {12: 512, 16: 1024, 24: 2048}
-DEADLINE, STEP = 900, 60
+DEADLINE = 900
+STEP = 60
 
 
 def generate(jobs: int, seed: int, nodes: int = NODES) -> Instance:

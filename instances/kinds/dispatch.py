@@ -607,7 +607,8 @@ def job_files(name: str, problem: Dispatch) -> dict[str, str]:
 
     Raises ValueError for start windows of single jobs, and for running jobs without nodes.
     """
-    resources, running = problem.platform.resources, problem.running
+    resources = problem.platform.resources
+    running = problem.running
     if any(j.windows for j in problem.jobs):
         raise WrongValue(f"instance {name!r} has start windows of single jobs, which instance files cannot represent")
     if not all(r.nodes for r in running):

@@ -22,7 +22,8 @@ from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance
 
 JOBS = "jobs.csv"
-DIRECT, MORE = ("id", "nodes", "loss", "system_s", "application_s"), ("wait_s", "mb_s")
+DIRECT = ("id", "nodes", "loss", "system_s", "application_s")
+MORE = ("wait_s", "mb_s")
 PHYSICAL = ("id", "nodes", "start", "last_checkpoint", "next_checkpoint", "memory_mb", "application_share")
 KEYS = (
     "kind", "description", "source", "nodes_needed", "nodes_compared", "deadline_s", "step_s", "now_s",

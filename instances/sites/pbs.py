@@ -36,7 +36,9 @@ def read_nodes(draft: Draft, path: Path, lines: Sequence[str]) -> None:
     """Read ``pbsnodes -av``, as text or as JSON."""
     draft.kind = "pbs"
     first = next((line for line in lines if line.strip()), "")
-    for where, name, values in _of_json(draft, path) if first.lstrip().startswith("{") else _of_text(path, lines):
+    is_json = first.lstrip().startswith("{")
+    nodes = _of_json(draft, path) if is_json else _of_text(path, lines)
+    for where, name, values in nodes:
         draft.node(name, _node(draft, where, values))
 
 
@@ -138,10 +140,12 @@ COMMAND = re.compile(
 ASSIGNMENT = re.compile(r"([\w.-]+)\s*\+?=\s*(.*)", re.DOTALL)
 LIMIT = re.compile(r"\[([ougp]):([^=\]\s]+)\s*=\s*([^\]\s]+)\]")
 LIMITS = {"max_run": "jobs", "max_queued": "submit", "max_run_res": "tres"}
-OLD_LIMITS = {
-    "max_running": "grp_jobs", "max_user_run": "max_jobs_per_user", "max_queuable": "grp_submit",
+OLD_LIMITS = {  # of Torque, and of PBS before 10.1
+    "max_running": "grp_jobs",
+    "max_user_run": "max_jobs_per_user",
+    "max_queuable": "grp_submit",
     "max_user_queuable": "max_submit_per_user",
-}  # fmt: skip  # of Torque, and of PBS before 10.1
+}
 TRES = {"ncpus": "cpu", "mem": "mem", "ngpus": "gres/gpu", "nodect": "node"}
 NOT_OBEYED = (
     "max_run_soft", "max_run_res_soft", "max_queued_res", "max_group_run", "max_group_res", "max_user_res", "max_array_size",
@@ -249,23 +253,20 @@ def _limit(draft: Draft, where: Where, limits: Values, of: str, key: str, value:
         parts = LIMIT.findall(value)
         if not parts:
             draft.fault(where, key, f"{key} is {value[:60]!r}; expected limits such as [u:PBS_GENERIC=10]")
+        convert = _size if resource == "mem" else whole
         for kind, entity, amount in parts:
             if kind in ("u", "p") and not entity.startswith("PBS_") and head != "max_queued":
-                convert = _size if resource == "mem" else whole
-                most = draft.convert(where, key, amount, convert)
                 owner = of.removeprefix("the ")
-                draft.settings.setdefault("named_limits", {})[owner, key, kind, entity] = most
-                continue
-            if entity not in ("PBS_GENERIC", "PBS_ALL") or kind not in SHARES:
+                named = draft.settings.setdefault("named_limits", {})
+                named[owner, key, kind, entity] = draft.convert(where, key, amount, convert)
+            elif entity not in ("PBS_GENERIC", "PBS_ALL") or kind not in SHARES:
                 draft.omit(f"{key} of {of} for {kind}:{entity}")
-                continue
-            field = _field(LIMITS[head], kind)
-            if head != "max_run_res":
-                limits[field] = draft.convert(where, key, amount, whole)
-                continue
-            name = TRES.get(resource, f"gres/{resource}")
-            convert = _size if resource == "mem" else whole
-            limits[field] = {**limits.get(field, {}), name: draft.convert(where, key, amount, convert)}
+            elif head == "max_run_res":
+                field = _field(LIMITS[head], kind)
+                name = TRES.get(resource, f"gres/{resource}")
+                limits[field] = {**limits.get(field, {}), name: draft.convert(where, key, amount, convert)}
+            else:
+                limits[_field(LIMITS[head], kind)] = draft.convert(where, key, amount, whole)
     elif head in NOT_OBEYED:
         draft.omit(f"{key} of {of}")
 

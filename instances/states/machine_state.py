@@ -25,7 +25,8 @@ from ..files.lines import TextError, json_whole_of, read_json, seconds_of
 
 # --- The state of a machine and its queue at one time.
 
-SCHEMA, VERSION = "schedlab-state", 1
+SCHEMA = "schedlab-state"
+VERSION = 1
 UP = "up"
 
 

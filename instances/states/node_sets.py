@@ -150,7 +150,8 @@ def waiting_tasks(text: str, most: int) -> WaitingTasks:
 # has 1.
 
 PLENTY = 10**6
-SHARE, ALONE = "node", "job of its own"
+SHARE = "node"
+ALONE = "job of its own"
 MOST_SETS = 400  # resources of nodes; each is a column of the arrays that dispatchers work on
 
 
@@ -179,12 +180,14 @@ class NodeSets:
         if members not in self._labels:
             if len(self.members) >= MOST_SETS:
                 return None
-            own, k = label, 2
+            own = label
+            k = 2
             while own in self.members:
                 own = f"{label} ({k})"
-                k = k + 1
+                k += 1
             self._labels[members] = own
-            self.members[own], self.each[own] = members, PLENTY
+            self.members[own] = members
+            self.each[own] = PLENTY
         return {self._labels[members]: 1}
 
     def apart(self, job: str) -> dict[str, int] | None:
@@ -192,7 +195,8 @@ class NodeSets:
         if len(self.members) >= MOST_SETS:
             return None
         own = f"different nodes for {job}"
-        self.members[own], self.each[own] = self.nodes, 1
+        self.members[own] = self.nodes
+        self.each[own] = 1
         return {own: 1}
 
     def whole(self) -> dict[str, int]:

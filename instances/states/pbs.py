@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
 
@@ -128,7 +129,8 @@ def _paragraphs(text: str) -> Iterator[tuple[str, dict[str, str]]]:
         if head is not None:
             if name:
                 yield name, values
-            name, values = head[1], {}
+            name = head[1]
+            values = {}
         elif " = " in line:
             key, value = line.split(" = ", 1)
             values[key.strip()] = value.strip()
@@ -152,7 +154,8 @@ NOT_OF_SERVERS = {
     "select", "place", "nodes", "nodect", "walltime", "min_walltime", "max_walltime", "soft_walltime", "cput", "pcput", "pmem",
     "pvmem", "vmem", "mpiprocs", "ompthreads", "nice", "file", "procs", "host", "vnode", "neednodes", "preempt_targets", *NAMES,
 }  # fmt: skip
-ARRANGEMENTS, SHARINGS = ("free", "pack", "scatter", "vscatter"), ("excl", "exclhost", "shared")
+ARRANGEMENTS = ("free", "pack", "scatter", "vscatter")
+SHARINGS = ("excl", "exclhost", "shared")
 # what the scheduler says of a job that waits for free resources only; after any other word, it is held
 WAITS_FOR_RESOURCES = re.compile(
     r"insufficient amount|not enough|no available resources|would conflict|exclusive|ineligible state|placement set|"
@@ -391,13 +394,10 @@ def _packed(
 
 YEAR = 365 * 86400
 # values of "sharing" of a node; with default_excl a job that asks for place=shared would share it
-NEVER_SHARED, ALWAYS_SHARED = ("force_excl", "force_exclhost", "default_excl", "default_exclhost"), "ignore_excl"
-TAKES_JOBS = {
-    "free",
-    "job-busy",
-    "job-exclusive",
-    "job-sharing",
-}  # any other word of a state, a new one too, forbids starts
+NEVER_SHARED = ("force_excl", "force_exclhost", "default_excl", "default_exclhost")
+ALWAYS_SHARED = "ignore_excl"
+# any other word of the state of a node, a new one too, forbids starts
+TAKES_JOBS = {"free", "job-busy", "job-exclusive", "job-sharing"}
 STATES = {"down": "down", "stale": "down", "state-unknown": "down", "unresolvable": "down", "offline": "draining",
           "provisioning": "draining", "maintenance": "draining", "sleep": "down", "resv-exclusive": "reserved"}  # fmt: skip
 
@@ -427,76 +427,192 @@ def state_from_pbs(
     WrongValue
         Data that are needed are missing or malformed.
     """
-    given = jobs.get("timestamp")
-    at = json_whole_of(given) if now is None else now
-    if at is None and given is not None:
-        raise wrong("timestamp", given, "seconds since 1970")
-    if at is None:
-        raise WrongValue("the time of the state is not known: there is no timestamp; expected --now SECONDS")
-    listed = nodes.get("nodes") or {}
-    capacity = {name: amounts(node.get("resources_available") or {}) for name, node in listed.items()}
-    if not capacity:
-        raise WrongValue("there are no nodes; expected the output of pbsnodes -av -F json")
-    kinds = [r for r in NAMES.values() if r == "cores" or any(c.get(r) for c in capacity.values())]
-    known = Nodes.of(listed)
-    for kind in _numeric(jobs, known):
-        kinds.append(kind)
-        for name, has in known.has.items():
-            capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
-    sets = NodeSets(listed)
-    sharing = {name: str(node.get("sharing") or "") for name, node in listed.items()}
-    sets.one_job = {name for name, word in sharing.items() if word in NEVER_SHARED}
-    sets.always_shared = {name for name, word in sharing.items() if word == ALWAYS_SHARED}
-    used: dict[str, Counter[str]] = {name: Counter() for name in capacity}
-    limits: dict[str, int] = {}
-    skipped: Counter[str] = Counter()
-    reserved = reservations_of(reservations or "", capacity, at, zone, skipped)
-    begun = {node for r in reserved if r["start"] <= at for node in r["nodes"]}
-    running, waiting = [], []
-    listed_tasks: list[int] = []
+    at = _time_of(jobs, now)
+    machine = _Machine.of(jobs, nodes.get("nodes") or {}, at, zone)
+    reserved = reservations_of(reservations or "", machine.capacity, at, zone, machine.skipped)
     for name, job in (jobs.get("Jobs") or {}).items():
+        machine.add(name, job)
+    machine.share_nodes()
+    begun = {node for r in reserved if r["start"] <= at for node in r["nodes"]}
+    queues = dict.fromkeys(each["queue"] for each in (*machine.waiting, *machine.running, *reserved))
+    state: dict[str, Any] = {
+        "schema": "schedlab-state",
+        "version": 1,
+        "now": at,
+        "source": "PBS",
+        "queues": [{"name": name, "ewt": ewt} for name in queues],
+        "nodes": machine.state_of_nodes(begun),
+        "running": machine.running,
+        "waiting": machine.waiting,
+    }
+    if machine.limits:
+        state["arrays"] = machine.arrays()
+    if reservations is not None:
+        state["reservations"] = reserved
+    return state, machine.skipped
+
+
+def _time_of(jobs: Values, now: int | None) -> int:
+    """Return the Unix time of a state in seconds. Raises WrongValue if it is not known."""
+    if now is not None:
+        return now
+    given = jobs.get("timestamp")
+    if given is None:
+        raise WrongValue("the time of the state is not known: there is no timestamp; expected --now SECONDS")
+    at = json_whole_of(given)
+    if at is None:
+        raise wrong("timestamp", given, "seconds since 1970")
+    return at
+
+
+@dataclass
+class _Machine:
+    """A machine while its state is made: its nodes, and its jobs, which are added one after another.
+
+    ``listed``: node -> its values in the output of pbsnodes; ``kinds``: the resources of the state; ``used``: what the
+    running jobs have of each node; ``limits``: job array -> how many of its subjobs may run at once; ``subjobs``: of arrays
+    that are listed so far; ``skipped``: jobs and reservations left out, by reason.
+    """
+
+    now: int
+    zone: tzinfo
+    listed: Mapping[str, Values]
+    nodes: Nodes
+    capacity: dict[str, dict[str, int]]
+    kinds: list[str]
+    sets: NodeSets
+    used: dict[str, Counter[str]]
+    skipped: Counter[str] = field(default_factory=Counter)
+    limits: dict[str, int] = field(default_factory=dict)
+    subjobs: int = 0
+    running: list[dict[str, Any]] = field(default_factory=list)
+    waiting: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, jobs: Values, listed: Mapping[str, Values], now: int, zone: tzinfo) -> _Machine:
+        """Return the machine without its jobs, which tell the resources that count. Raises WrongValue without nodes."""
+        capacity = {name: amounts(node.get("resources_available") or {}) for name, node in listed.items()}
+        if not capacity:
+            raise WrongValue("there are no nodes; expected the output of pbsnodes -av -F json")
+        kinds = [r for r in NAMES.values() if r == "cores" or any(c.get(r) for c in capacity.values())]
+        nodes = Nodes.of(listed)
+        for kind in _numeric(jobs, nodes):
+            kinds.append(kind)
+            for name, has in nodes.has.items():
+                capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
+        sets = NodeSets(listed)
+        sharing = {name: str(node.get("sharing") or "") for name, node in listed.items()}
+        sets.one_job = {name for name, word in sharing.items() if word in NEVER_SHARED}
+        sets.always_shared = {name for name, word in sharing.items() if word == ALWAYS_SHARED}
+        return cls(now, zone, listed, nodes, capacity, kinds, sets, {name: Counter() for name in capacity})
+
+    def add(self, name: str, job: Values) -> None:
+        """Add a job that runs or waits; any other is counted among those left out."""
         letter = job.get("job_state")
         if letter in ("R", "E", "S", "U") and job.get("exec_vnode") and job.get("array") != "True":
             with of_job(name):
-                made_of_job = _running(name, job, listed, capacity, kinds, used, zone)
-            if made_of_job["nodes"]:
-                running.append(made_of_job)
+                running = self._running(name, job)
+            if running["nodes"]:
+                self.running.append(running)
             else:
-                skipped["job that runs on no node of the list"] += 1
+                self.skipped["job that runs on no node of the list"] += 1
         elif letter in ("Q", "H", "W", "T", "B"):
             with of_job(name):
-                waiting.extend(
-                    _waiting(name, job, kinds, at, zone, sets, known, limits, skipped, capacity, listed_tasks)
-                )
+                self.waiting += self._waiting(name, job)
         else:
-            skipped[f"job in state {letter}"] += 1
-    sets.shared(waiting)
-    on_node = Counter(node for job in running for node in job["nodes"])
-    for job in running:
-        for held in job["nodes"].values():
-            held |= sets.of_a_job
-    arrays = [
-        {"name": array, "limit": limit, "running": sum(1 for job in running if _array(job["id"]) == array)}
-        for array, limit in limits.items()
-    ]
-    queues = dict.fromkeys(
-        [*(j["queue"] for j in waiting), *(j["queue"] for j in running), *(r["queue"] for r in reserved)]
-    )
-    made = [
-        _node(name, node, {r: capacity[name].get(r, 0) for r in kinds}, used[name], name in begun)
-        for name, node in listed.items()
-    ]
-    for node in made:
-        jobs_there = on_node[node["name"]]
-        node["capacity"] |= sets.capacity(node["name"], jobs_there)
-        if node.get("free"):  # something is there that is no job of the list
-            node["free"] |= sets.free_beside_others(node["name"], jobs_there)
-    state = {
-        "schema": "schedlab-state", "version": 1, "now": at, "source": "PBS",
-        "queues": [{"name": name, "ewt": ewt} for name in queues], "nodes": made, "running": running, "waiting": waiting,
-    }  # fmt: skip
-    state |= {"arrays": arrays} if arrays else {}
-    return state | ({} if reservations is None else {"reservations": reserved}), skipped
+            self.skipped[f"job in state {letter}"] += 1
+
+    def _running(self, name: str, job: Values) -> dict[str, Any]:
+        """Return a running job, and count what it uses."""
+        holds = amounts_on(str(job["exec_vnode"]), self.capacity)
+        for node, held in holds.items():
+            is_exclusive = "exclusive" in str(self.listed[node].get("state"))
+            for r in self.kinds:
+                left = max(0, self.capacity[node].get(r, 0) - self.used[node][r])
+                held[r] = left if is_exclusive else min(held[r], left)
+            self.used[node].update(held)
+        start = moment(job, self.zone, "stime", "mtime", "qtime", "ctime") or 0
+        running = {
+            "id": name,
+            "submit": moment(job, self.zone, "ctime", "qtime") or start,
+            "start": start,
+            "walltime": _walltime(job),
+            "queue": job.get("queue") or "default",
+            "nodes": {node: {r: held[r] for r in self.kinds} for node, held in holds.items()},
+        }
+        return running | _texts(job)
+
+    def _waiting(self, name: str, job: Values) -> list[dict[str, Any]]:
+        """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start."""
+        queue = str(job.get("queue") or "default")
+        held = why_held(job)
+        chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
+        try:
+            chunks, words = chunks_of(job)
+            place = place_of(str((job.get("Resource_List") or {}).get("place") or ""))
+            chunks = bound(self.sets, name, queue, place, chunks, words, self.nodes)
+        except WrongValue as e:
+            held = held or str(e)
+        for chunk in chunks:
+            chunk["request"] = {r: n for r, n in chunk["request"].items() if n or r in self.kinds}
+        waiting: dict[str, Any] = {
+            "submit": moment(job, self.zone, "ctime", "qtime") or self.now,
+            "walltime": _walltime(job),
+            **(chunks[0] if len(chunks) == 1 else {"chunks": chunks}),
+            "queue": queue,
+            **_texts(job),
+        }
+        later = moment(job, self.zone, "Execution_Time")
+        if later is not None and later > self.now:
+            waiting["earliest_start"] = later
+        if held:
+            waiting["held"] = held
+        if job.get("array") == "True":
+            return self._subjobs(name, job, waiting)
+        return [{"id": name} | waiting]
+
+    def _subjobs(self, name: str, job: Values, waiting: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the remaining subjobs of a job array, all of which wait as ``waiting`` does."""
+        left = str(job.get("array_indices_remaining") or "").strip("- ")
+        cores = sum(each.get("cores", 0) for each in self.capacity.values())
+        try:
+            tasks = waiting_tasks(left, most_listed(cores, self.subjobs))
+        except WrongValue as e:
+            return [{"id": name} | waiting | {"held": str(e)}]
+        self.subjobs += len(tasks.indices)
+        if tasks.more:
+            self.skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
+        most_at_once = amount_of("max_run_subjobs", str(job.get("max_run_subjobs") or "0"))
+        limit = most_at_once or tasks.limit
+        if limit:
+            self.limits[_array(name)] = limit
+            waiting = waiting | {"array": _array(name)}
+        return [{"id": name.replace("[]", f"[{k}]")} | waiting for k in tasks.indices]
+
+    def share_nodes(self) -> None:
+        """Give each job its share of the resources that stand for whole nodes; all jobs must have been added."""
+        self.sets.shared(self.waiting)
+        for job in self.running:
+            for held in job["nodes"].values():
+                held |= self.sets.of_a_job
+
+    def arrays(self) -> list[dict[str, Any]]:
+        """Return the job arrays with a limit, and how many of their subjobs run."""
+        running = Counter(_array(job["id"]) for job in self.running)
+        return [{"name": array, "limit": limit, "running": running[array]} for array, limit in self.limits.items()]
+
+    def state_of_nodes(self, begun: Container[str]) -> list[dict[str, Any]]:
+        """Return the nodes; ``begun``: those on which a known reservation has begun."""
+        jobs_on = Counter(node for job in self.running for node in job["nodes"])
+        states = []
+        for name, node in self.listed.items():
+            capacity = {r: self.capacity[name].get(r, 0) for r in self.kinds}
+            state = _node(name, node, capacity, self.used[name], name in begun)
+            state["capacity"] |= self.sets.capacity(name, jobs_on[name])
+            if state.get("free"):  # something is there that is no job of the list
+                state["free"] |= self.sets.free_beside_others(name, jobs_on[name])
+            states.append(state)
+        return states
 
 
 def _numeric(jobs: Values, nodes: Nodes) -> list[str]:
@@ -537,72 +653,3 @@ def _walltime(job: Values) -> int:
 def _texts(job: Values) -> dict[str, str]:
     texts = {"user": str(job.get("Job_Owner") or "").partition("@")[0], "name": str(job.get("Job_Name") or "")}
     return {key: text for key, text in texts.items() if text}
-
-
-def _running(
-    name: str, job: Values, nodes: Values, capacity: Mapping[str, Values], kinds: list[str],
-    used: dict[str, Counter[str]], zone: tzinfo,
-) -> dict[str, Any]:  # fmt: skip
-    """Return a running job, and add what it uses."""
-    holds = amounts_on(str(job["exec_vnode"]), capacity)
-    for node, held in holds.items():
-        whole = "exclusive" in str(nodes[node].get("state"))
-        for r in kinds:
-            left = max(0, capacity[node].get(r, 0) - used[node][r])
-            held[r] = left if whole else min(held[r], left)
-        used[node].update(held)
-    start = moment(job, zone, "stime", "mtime", "qtime", "ctime") or 0
-    return {
-        "id": name, "submit": moment(job, zone, "ctime", "qtime") or start, "start": start, "walltime": _walltime(job),
-        "queue": job.get("queue") or "default",
-        "nodes": {node: {r: held[r] for r in kinds} for node, held in holds.items()},
-    } | _texts(job)  # fmt: skip
-
-
-def _waiting(
-    name: str, job: Values, kinds: list[str], now: int, zone: tzinfo, sets: NodeSets, nodes: Nodes, limits: dict[str, int],
-    skipped: Counter[str], capacity: Mapping[str, Mapping[str, int]], listed: list[int],
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Return a waiting job; one for each remaining subjob of a job array, as many as the machine may start.
-
-    ``listed``: the subjobs of arrays that are listed so far; those of this job are added.
-    """
-    queue = str(job.get("queue") or "default")
-    held = why_held(job)
-    chunks: list[dict[str, Any]] = [{"units": 1, "request": {"cores": 1}}]
-    try:
-        chunks, words = chunks_of(job)
-        chunks = bound(
-            sets, name, queue, place_of(str((job.get("Resource_List") or {}).get("place") or "")), chunks, words, nodes
-        )
-    except WrongValue as e:
-        held = held or str(e)
-    for chunk in chunks:
-        chunk["request"] = {r: n for r, n in chunk["request"].items() if n or r in kinds}
-    made: dict[str, Any] = {
-        "submit": moment(job, zone, "ctime", "qtime") or now, "walltime": _walltime(job),
-        **(chunks[0] if len(chunks) == 1 else {"chunks": chunks}), "queue": queue,
-    } | _texts(job)  # fmt: skip
-    later = moment(job, zone, "Execution_Time")
-    if later is not None and later > now:
-        made["earliest_start"] = later
-    if held:
-        made["held"] = held
-    if job.get("array") != "True":
-        return [{"id": name} | made]
-    left = str(job.get("array_indices_remaining") or "").strip("- ")
-    cores = sum(each.get("cores", 0) for each in capacity.values())
-    try:
-        tasks = waiting_tasks(left, most_listed(cores, len(listed)))
-    except WrongValue as e:
-        return [{"id": name} | made | {"held": str(e)}]
-    listed += tasks.indices
-    if tasks.more:
-        skipped[f"subjob of array {name} after the first {len(tasks.indices):,} that wait"] += tasks.more
-    entries = [{"id": name.replace("[]", f"[{k}]")} | made for k in tasks.indices]
-    most_at_once = str(job.get("max_run_subjobs") or "0")
-    limit = amount_of("max_run_subjobs", most_at_once) or tasks.limit
-    if limit:
-        limits[_array(name)] = limit
-        entries = [subjob | {"array": _array(name)} for subjob in entries]
-    return entries

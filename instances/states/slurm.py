@@ -571,7 +571,8 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
         ours = {"minimum_tmp_disk_per_node": "disk", "sockets_per_node": "sockets"}.get(name, name)
         enough = frozenset(n for n in members if nodes[n].has.get(ours, 0) >= asked)
         if asked and enough != members:
-            members, label = enough, f"{label} with {ours} of at least {asked}"
+            members = enough
+            label = f"{label} with {ours} of at least {asked}"
     if not members:
         raise WrongValue(f"no node is {label}")
     return members, label, queue
@@ -767,31 +768,15 @@ class _State:
             if r["start"] <= self.now:  # the nodes are up; the reservation tells what is not free
                 for name in r["nodes"]:
                     self.nodes[name].words -= RESERVED
-        running = []
-        ended = [made for job in self.jobs if (made := self._ended(job)) is not None]
-        for job in self.jobs:
-            if "RUNNING" in job_words(job.get("job_state")):
-                with of_job(job.get("job_id")):
-                    made = self._running(job) | queue_of(job)
-                if made["nodes"]:
-                    running.append(made)
-                else:
-                    self.skipped["job that runs on no node of the list"] += 1
-        in_arrays = Counter(
-            str(number(job.get("array_job_id")))
-            for job in self.jobs
-            if HOLDS_A_PLACE & {*job_words(job.get("job_state"))}
-        )
+        ended = [job for job in map(self._ended, self.jobs) if job is not None]
+        running = self._all_running(queue_of)
         waiting = self._all_waiting(queue_of, [r["name"] for r in reserved])
         self.sets.shared(waiting)
         for job in running:
             for held in job["nodes"].values():
                 held |= self.sets.of_a_job
-        queues = dict.fromkeys(
-            [*(j["queue"] for j in waiting), *(j["queue"] for j in running), *(r["queue"] for r in reserved)]
-        )
-        limits = {array: {"limit": n, "running": in_arrays[array]} for array, n in self.limits.items()}
-        fields = {
+        queues = dict.fromkeys(each["queue"] for each in (*waiting, *running, *reserved))
+        fields: Made = {
             "schema": "schedlab-state",
             "version": 1,
             "now": self.now,
@@ -801,16 +786,43 @@ class _State:
             "running": running,
             "waiting": waiting,
         }
-        fields |= {"ended": ended} if ended else {}
-        fields |= {"licences": dict(self.licences)} if self.licences else {}
-        fields |= {"arrays": [{"name": array} | n for array, n in limits.items()]} if limits else {}
-        return fields | ({} if self.reservations is None else {"reservations": reserved}), self.skipped
+        if ended:
+            fields["ended"] = ended
+        if self.licences:
+            fields["licences"] = dict(self.licences)
+        if self.limits:
+            fields["arrays"] = self._arrays()
+        if self.reservations is not None:
+            fields["reservations"] = reserved
+        return fields, self.skipped
+
+    def _arrays(self) -> list[Made]:
+        """Return the job arrays with a limit, and how many of their tasks hold a place in it."""
+        holding = [job for job in self.jobs if HOLDS_A_PLACE & {*job_words(job.get("job_state"))}]
+        running = Counter(str(number(job.get("array_job_id"))) for job in holding)
+        return [{"name": array, "limit": limit, "running": running[array]} for array, limit in self.limits.items()]
 
     def _queue(self, name: str) -> Made:
         """Return a queue with the nodes of its partition, or of several ("a+b"), unless these are all nodes."""
         partitions = {name, *name.split("+")}
         listed = [n for n, node in self.nodes.items() if node.partitions & partitions]
-        return {"name": name, "ewt": self.ewt} | ({"nodes": listed} if 0 < len(listed) < len(self.nodes) else {})
+        queue: Made = {"name": name, "ewt": self.ewt}
+        if 0 < len(listed) < len(self.nodes):
+            queue["nodes"] = listed
+        return queue
+
+    def _all_running(self, queue_of: Callable[[Values], dict[str, str]]) -> list[Made]:
+        running: list[Made] = []
+        for job in self.jobs:
+            if "RUNNING" not in job_words(job.get("job_state")):
+                continue
+            with of_job(job.get("job_id")):
+                made = self._running(job) | queue_of(job)
+            if made["nodes"]:
+                running.append(made)
+            else:
+                self.skipped["job that runs on no node of the list"] += 1
+        return running
 
     def _all_waiting(self, queue_of: Callable[[Values], dict[str, str]], reservations: list[str]) -> list[Made]:
         waiting: list[Made] = []
@@ -822,7 +834,8 @@ class _State:
                 with of_job(job.get("job_id")):
                     made = self._waiting(job, left, reservations)
                     queue = queue_of(job)
-                    made |= queue if "held" not in made or "held" not in queue else {}
+                    if "held" not in made or "held" not in queue:
+                        made |= queue
                     leader = number(job.get("het_job_id"))
                     if leader:
                         made["id"] = _name(job)
@@ -837,15 +850,19 @@ class _State:
     def _ended(self, job: Values) -> Made | None:
         """Return when a job ran that has ended, which Slurm lists for a while (``MinJobAge``); None if it has not, or never ran."""
         states = job_words(job.get("job_state"))
-        start, end = number(job.get("start_time")), number(job.get("end_time"))
-        if not ENDED & {*states} or "PENDING" in states or not start or end is None or not start <= end <= self.now:
+        start = number(job.get("start_time"))
+        end = number(job.get("end_time"))
+        if not ENDED & {*states} or "PENDING" in states or not text(job.get("nodes")):
             return None
-        return {"id": _name(job), "start": start, "end": end} if text(job.get("nodes")) else None
+        if not start or end is None or not start <= end <= self.now:
+            return None
+        return {"id": _name(job), "start": start, "end": end}
 
     def _left(self, name: str) -> dict[str, int]:
         """Return what is free on a node: neither of a running job nor allocated otherwise."""
-        capacity, used = self.capacity[name], self.used[name]
-        return {r: max(0, n - max(used[r], self._taken(name).get(r, 0))) for r, n in capacity.items()}
+        used = self.used[name]
+        taken = self._taken(name)
+        return {r: max(0, n - max(used[r], taken.get(r, 0))) for r, n in self.capacity[name].items()}
 
     def _taken(self, name: str) -> dict[str, int]:
         """Return what Slurm says is allocated on a node, by our names."""
@@ -854,23 +871,27 @@ class _State:
         return {ours: n for theirs, ours in known.items() if (n := taken.get(theirs)) is not None}
 
     def _node(self, name: str, node: SlurmNode) -> Made:
-        capacity, used = self.capacity[name], self.used[name]
-        free = {
-            r: max(0, min(capacity[r] - n, capacity[r] - used[r]))
-            for r, n in self._taken(name).items()
-            if n > used[r]  # jobs that end keep their nodes for a while
-        }
-        if node.completes or any(used[r] < n for r, n in self._taken(name).items()):
-            free |= self.sets.free_beside_others(name, self.on_node[name])
-        made = {"name": name, "state": node.state, "capacity": capacity | self.sets.capacity(name, self.on_node[name])}
-        return made | ({"free": free} if free else {})
+        capacity = self.capacity[name]
+        used = self.used[name]
+        beyond = {
+            r: n for r, n in self._taken(name).items() if n > used[r]
+        }  # jobs that end keep their nodes for a while
+        free = {r: max(0, capacity[r] - n) for r, n in beyond.items()}
+        jobs = self.on_node[name]
+        if node.completes or beyond:
+            free |= self.sets.free_beside_others(name, jobs)
+        made: Made = {"name": name, "state": node.state, "capacity": capacity | self.sets.capacity(name, jobs)}
+        if free:
+            made["free"] = free
+        return made
 
     def _running(self, job: Values) -> Made:
         """Return a running job, and add what it uses."""
         asked = {name: amounts for name, amounts in self._holds(job).items() if name in self.nodes}
         holds: dict[str, dict[str, int]] = {}
         for name, held in asked.items():
-            known, used = self.capacity[name], self.used[name]
+            known = self.capacity[name]
+            used = self.used[name]
             holds[name] = {r: max(0, min(n, known[r] - used[r])) for r, n in held.items() if r in known}
             used.update(holds[name])
             self.on_node[name] += 1
@@ -882,12 +903,19 @@ class _State:
 
     def _holds(self, job: Values) -> dict[str, dict[str, int]]:
         """Return node -> amounts that a running job holds, as allocated, else in equal parts."""
-        listed = tres(text(job.get("tres_alloc_str")))
-        gres = generic_in(listed)
-        total = {"cores": number(job.get("cpus")) or 0}
-        total |= {"cores": count(listed["cpu"])} if "cpu" in listed else {}
-        total |= {"memory": int(memory(listed["mem"]).megabytes)} if "mem" in listed else {}
-        total |= {resource(kind): n for kind, n in gres.items()}
+        total = _allocated(job)
+        holds = self._allocated_on_nodes(job, total["cores"])
+        names = list(holds) or hosts_of(text(job.get("nodes")))
+        holds = holds or {name: {} for name in names}
+        detail = job.get("gres_detail") or []
+        if isinstance(detail, list) and len(detail) == len(names):  # one text for each node
+            for name, each in zip(names, detail, strict=True):
+                holds[name] |= {resource(kind): n for kind, n in generic(text(each)).items()}
+        known = {r for held in holds.values() for r in held}
+        return _with_parts(holds, names, {r: n for r, n in total.items() if r not in known})
+
+    def _allocated_on_nodes(self, job: Values, cores: int) -> dict[str, dict[str, int]]:
+        """Return node -> cores and memory that a running job of so many cores has there; {} if that is not known."""
         resources = job.get("job_resources") or {}
         inside = resources.get("nodes")
         parts = inside.get("allocation") if isinstance(inside, dict) else resources.get("allocated_nodes")
@@ -901,16 +929,9 @@ class _State:
                 name = str(each.get("nodename"))
                 threads = self.nodes[name].has.get("threads_per_core", 1) if name in self.nodes else 1
                 holds[name] = {"cores": _cores_of(each) * threads, "memory": number(each.get("memory_allocated")) or 0}
-            if sum(held["cores"] for held in holds.values()) != total["cores"]:
-                holds = {}
-        names = list(holds) or hosts_of(text(job.get("nodes")))
-        holds = holds or {name: {} for name in names}
-        detail = job.get("gres_detail") or []
-        if isinstance(detail, list) and len(detail) == len(names):  # one text for each node
-            for name, each in zip(names, detail, strict=True):
-                holds[name] |= {resource(kind): n for kind, n in generic(text(each)).items()}
-        known = {r for held in holds.values() for r in held}
-        return _with_parts(holds, names, {r: n for r, n in total.items() if r not in known})
+            if sum(held["cores"] for held in holds.values()) != cores:
+                return {}
+        return holds
 
     def _waiting(self, job: Values, left: Mapping[str, Mapping[str, int]], reservations: list[str]) -> Made:
         """Return a pending job, or what the tasks of an array have in common."""
@@ -933,14 +954,24 @@ class _State:
             held = held or str(e)
         eligible = number(job.get("eligible_time")) or 0
         made: Made = {
-            "submit": number(job.get("submit_time")) or self.now, "walltime": _walltime(job), "units": units,
-            "request": request, "queue": queue,
-        } | where | _texts(job)  # fmt: skip
-        made |= {"licences": licences} if licences else {}
-        made |= {"earliest_start": eligible} if eligible > self.now else {}
+            "submit": number(job.get("submit_time")) or self.now,
+            "walltime": _walltime(job),
+            "units": units,
+            "request": request,
+            "queue": queue,
+            **where,
+            **_texts(job),
+        }
+        if licences:
+            made["licences"] = licences
+        if eligible > self.now:
+            made["earliest_start"] = eligible
         priority = number(job.get("priority"))
-        made |= {"priority": priority} if priority is not None else {}
-        return made | ({"held": held} if held else {})
+        if priority is not None:
+            made["priority"] = priority
+        if held:
+            made["held"] = held
+        return made
 
     def _tasks(self, job: Values, made: Made) -> list[Made]:
         """Return a pending job; one for each task of a job array, as many as the machine may start."""
@@ -970,6 +1001,17 @@ class _State:
         return entries
 
 
+def _allocated(job: Values) -> dict[str, int]:
+    """Return the amounts that a running job has on all of its nodes together."""
+    listed = tres(text(job.get("tres_alloc_str")))
+    total = {"cores": number(job.get("cpus")) or 0}
+    if "cpu" in listed:
+        total["cores"] = count(listed["cpu"])
+    if "mem" in listed:
+        total["memory"] = int(memory(listed["mem"]).megabytes)
+    return total | {resource(kind): n for kind, n in generic_in(listed).items()}
+
+
 def _queue(job: Values) -> str:
     return (text(job.get("partition")) or "default").split(",")[0]
 
@@ -983,7 +1025,9 @@ def _queues(reserved: list[Made]) -> Callable[[Values], dict[str, str]]:
         known = [name for name in names if name in queues]
         if known:
             return {"queue": queues[known[0]]}
-        return {"held": f"in reservation {names[0]}"} if names and "PENDING" in job_words(job.get("job_state")) else {}
+        if names and "PENDING" in job_words(job.get("job_state")):
+            return {"held": f"in reservation {names[0]}"}
+        return {}
 
     return queue_of
 
@@ -1000,9 +1044,11 @@ def _joined(leader: int, parts: list[Made]) -> Made:
         "chunks": [{"units": part["units"], "request": part["request"]} for part in parts],
     }
     later = [part["earliest_start"] for part in parts if "earliest_start" in part]
-    made |= {"earliest_start": max(later)} if later else {}
+    if later:
+        made["earliest_start"] = max(later)
     held = [part["held"] for part in parts if "held" in part]
-    made |= {"held": held[0]} if held else {}
+    if held:
+        made["held"] = held[0]
     return {key: value for key, value in made.items() if key not in ("offset", "units", "request")}
 
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench.statistics.blocks import Blocks, jain_index
+from schedlab.bench.statistics.inference import Blocks, jain_index
 from schedlab.bench.tables.leaderboard import FIGURES, Replayed, Standing, ranking
 
 DAY = 86_400

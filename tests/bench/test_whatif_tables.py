@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from schedlab.bench.tables.whatif import Answer, Comparison, changes_grid, effects, groups_grid
+from schedlab.bench.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid
 
 DAY = 86_400
 SUBMIT = np.arange(0, 56 * DAY, 6 * 3600)
@@ -13,7 +13,7 @@ GROUPS = {"partition": {job: "debug" if k % 4 == 0 else "batch" for k, job in en
 def answer(change, wait, dispatcher="slurm", ids=IDS):
     wait = np.atleast_2d(wait)
     submit = SUBMIT[: len(ids)]
-    return Answer(change, dispatcher, ids, submit, 600 + 0 * submit, np.where(wait < 0, -1, submit + wait))
+    return VariantReplay(change, dispatcher, ids, submit, 600 + 0 * submit, np.where(wait < 0, -1, submit + wait))
 
 
 def test_differences_are_those_of_the_same_jobs_by_group():
@@ -21,13 +21,13 @@ def test_differences_are_those_of_the_same_jobs_by_group():
     before = draw.integers(0, 20_000, SUBMIT.size)
     debug = np.arange(SUBMIT.size) % 4 == 0
     after = np.where(debug, before // 2, before)
-    comparison = Comparison([answer("", before), answer("more", after)], GROUPS)
+    comparison = VariantComparison([answer("", before), answer("more", after)], GROUPS)
     by = {e.group: e for e in effects(comparison, comparison.answers[1], "partition")}
     assert by["batch"].difference == 0 and by["batch"].verdict == "equal"
     assert by["debug"].difference == pytest.approx((after - before)[debug].mean())
     assert by["debug"].low <= by["debug"].difference <= by["debug"].high < 0 and by["debug"].verdict == "shorter"
     assert list(by) == ["batch", "debug"] and by["debug"].jobs == debug.sum()
-    table = groups_grid(comparison, comparison.answers[1], "partition")
+    table = effects_grid(comparison, comparison.answers[1], "partition")
     assert [row[0] for row in table.rows] == ["batch", "debug"]
 
 
@@ -35,7 +35,7 @@ def test_noise_of_weeks_leaves_a_difference_open():
     week = SUBMIT // (7 * DAY)
     shift = 3000 * np.array([1, 1, -1, 1, -1, -1, 1, -1])[week]
     before = 10_000 + 0 * SUBMIT
-    [effect] = effects(c := Comparison([answer("", before), answer("x", before + shift)], {}), c.answers[1])
+    [effect] = effects(c := VariantComparison([answer("", before), answer("x", before + shift)], {}), c.answers[1])
     assert effect.verdict == "open" and effect.low < 0 < effect.high
 
 
@@ -43,7 +43,7 @@ def test_jobs_that_did_not_start_in_all_replays_are_left_out_and_counted():
     wait = 100 + 0 * SUBMIT
     less = wait.copy()
     less[:5] = -1
-    comparison = Comparison([answer("", wait), answer("fewer nodes", less)], {})
+    comparison = VariantComparison([answer("", wait), answer("fewer nodes", less)], {})
     assert len(comparison.ids) == SUBMIT.size - 5 and comparison.left_out == 5
     assert effects(comparison, comparison.answers[1])[0].jobs == SUBMIT.size - 5
 
@@ -55,18 +55,18 @@ def test_replays_that_differ_by_chance_alone_leave_a_difference_open():
     offsets -= offsets.mean(axis=1, keepdims=True)
     waits = [10_000 + np.outer(each, np.ones(SUBMIT.size)).astype(int) for each in offsets]
     waits[1] = waits[1] + 200  # far less than replays differ from each other
-    comparison = Comparison([answer("", waits[0]), answer("x", waits[1])], {})
+    comparison = VariantComparison([answer("", waits[0]), answer("x", waits[1])], {})
     [effect] = effects(comparison, comparison.answers[1])
     assert effect.difference == pytest.approx(200, abs=2) and effect.verdict == "open"
-    alone = Comparison([answer("", waits[0][:1]), answer("x", waits[0][:1] + 200)], {})
+    alone = VariantComparison([answer("", waits[0][:1]), answer("x", waits[0][:1] + 200)], {})
     assert effects(alone, alone.answers[1])[0].verdict == "longer"
 
 
 def test_the_table_has_a_row_per_replay_and_names_dispatchers_if_there_are_several():
     wait = 7200 + 0 * SUBMIT
-    comparison = Comparison([answer("", wait), answer("", wait // 2, "easy"), answer("a", wait, "easy")], {})
+    comparison = VariantComparison([answer("", wait), answer("", wait // 2, "easy"), answer("a", wait, "easy")], {})
     table = changes_grid(comparison)
     assert [row[0] for row in table.rows] == ["as it is, easy", "a, easy"] and "as it is, slurm" in table.title
     assert [row[3] for row in table.rows] == [-3600, 0] and "difference, min" in table.heads
-    alone = changes_grid(Comparison([answer("", wait), answer("a", wait)], {}))
+    alone = changes_grid(VariantComparison([answer("", wait), answer("a", wait)], {}))
     assert [row[0] for row in alone.rows] == ["a"]

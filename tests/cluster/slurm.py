@@ -19,7 +19,7 @@ from schedlab.bench.executors.base import Setting
 from schedlab.bench.executors.slurm import SlurmExecutor
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import Plan, supervise_all
+from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),
@@ -81,7 +81,7 @@ def perform(folder, runs, observer=None, jobs=None, said=None, **options):
     say = said.append if said is not None else lambda line: None
     setting = Setting(jobs, (sys.executable, "-S", "-E", str(script)), options, say)
     with Store(folder / "out") as store:
-        return supervise_all([Plan(store, runs)], observer or Heard(), SlurmExecutor(setting))
+        return supervise_all([FolderPlan(store, runs)], observer or Heard(), SlurmExecutor(setting))
 
 
 def marks(folder):

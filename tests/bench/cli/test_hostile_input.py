@@ -297,7 +297,7 @@ class TestStops:
             ("schedlab.bench.replays.open_log.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
             ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
-            ("schedlab.bench.plots.page.files", ("plot", "out")),
+            ("schedlab.bench.pages.plot.files", ("plot", "out")),
             ("schedlab.bench.guide.files", ("guide", "out")),
             ("schedlab.bench.records.verify.files", ("verify", "out")),
             ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),

@@ -18,7 +18,7 @@ from schedlab.bench.executors.base import Setting
 from schedlab.bench.executors.dask import DaskExecutor
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import Plan, supervise_all
+from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 # A worker process that leaves a mark with its parents, works as long as its method says, and reports its threads.
 PLANTED = """
@@ -80,7 +80,7 @@ def perform(folder, runs, observer=None, jobs=2, address=None):
     options = {} if address is None else {"address": address}
     setting = Setting(jobs, (sys.executable, "-S", "-E", str(script)), options, lambda line: None)
     with Store(folder / "out") as store:
-        return supervise_all([Plan(store, runs)], observer or Heard(), DaskExecutor(setting))
+        return supervise_all([FolderPlan(store, runs)], observer or Heard(), DaskExecutor(setting))
 
 
 def marks(folder):

@@ -21,7 +21,7 @@ from schedlab.bench.executors.base import Setting, Task
 from schedlab.bench.executors.node import needed
 from schedlab.bench.executors.slurm import SlurmExecutor, groups, packed, script_of, write_batch
 from schedlab.bench.records.store import Store, read
-from schedlab.bench.runs.supervision import Plan, supervise_all
+from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 # Each command is this script under the name of a command of SLURM; the elements of arrays are files NAME|JOB|INDEX.PID.
 FAKE = """#!{python}
@@ -83,7 +83,7 @@ def made(folder, jobs=None, said=None, **options):
 
 def perform(folder, runs, observer=None, **options):
     with Store(folder / "out") as store:
-        return supervise_all([Plan(store, runs)], observer or Heard(), made(folder, **options))
+        return supervise_all([FolderPlan(store, runs)], observer or Heard(), made(folder, **options))
 
 
 def test_packs_have_neighbouring_runs_up_to_their_seconds():

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Result
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.guide import Sample, confusion, errors_by_distance, learn, leave_out, usual
+from schedlab.bench.guide import DayOfScenario, confusion, errors_by_distance, learn, leave_out, usual
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, record
 from schedlab.bench.runs.selection import Run
@@ -161,15 +161,15 @@ class TestLearning:
 
 class TestLeavingOut:
     def test_days_of_a_group_are_predicted_from_the_others(self):
-        one = [Sample(day(u, d), "a", "s1", 0) for u, d in ((0.9, 0.01), (0.2, -0.01))]
-        two = [Sample(day(u, d), "b", "s2", 1) for u, d in ((0.8, 0.01), (0.7, 0.01), (0.6, -0.01))]
+        one = [DayOfScenario(day(u, d), "a", "s1", 0) for u, d in ((0.9, 0.01), (0.2, -0.01))]
+        two = [DayOfScenario(day(u, d), "b", "s2", 1) for u, d in ((0.8, 0.01), (0.7, 0.01), (0.6, -0.01))]
         found = leave_out([*one, *two], lambda s: s.instance)
         # of a: 0.65 from b is right twice; of b: 0.55 from a is wrong on 0.6 alone
         assert (found.folds, found.days, found.right, found.unanswered) == (2, 5, 4, 0)
         assert found.accuracy == pytest.approx(0.8)
 
     def test_a_cooling_that_only_one_group_has_is_not_guessed(self):
-        samples = [Sample(day(0.9, 0.01), "a", "s1", 0), Sample(day(0.9, -0.01, "air"), "a", "s2", 1)]
+        samples = [DayOfScenario(day(0.9, 0.01), "a", "s1", 0), DayOfScenario(day(0.9, -0.01, "air"), "a", "s2", 1)]
         found = leave_out(samples, lambda s: s.twins)
         assert (found.days, found.unanswered, found.accuracy) == (0, 2, None)
         assert leave_out(samples, lambda s: s.instance).unanswered == 2

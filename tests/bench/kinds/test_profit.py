@@ -11,13 +11,13 @@ from rich.console import Console
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.kinds.base import show_results
+from schedlab.bench.kinds.profit import ProfitResults, scenario_results
 from schedlab.bench.records.record import times
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs import view as usual
 from schedlab.bench.runs.progress import worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
 from schedlab.bench.runs.view import View, one_scenario, scenarios_of
-from schedlab.bench.tables.profit import ProfitResults, scenario_results
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.models.profit import problem as profit_account

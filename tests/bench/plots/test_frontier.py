@@ -2,11 +2,11 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.plots.panels import Point, frontier
+from schedlab.bench.plots.panels import FrontierPoint, frontier
 
 values = st.integers(1, 6)
 points = st.lists(st.tuples(values, values), min_size=1, max_size=12).map(
-    lambda pairs: [Point(f"p{k}", x, y) for k, (x, y) in enumerate(pairs)]
+    lambda pairs: [FrontierPoint(f"p{k}", x, y) for k, (x, y) in enumerate(pairs)]
 )
 
 
@@ -23,4 +23,4 @@ def test_the_frontier_has_the_points_that_no_other_one_beats(given_points):
 
 def test_a_family_is_the_dispatcher_without_order_and_options():
     names = ["easy", "easy:wt", "plan:weighted:guard=2", "plan:weighted:guard=2@lns:rounds=50", "hcp3@cpsat"]
-    assert [Point(name, 1, 1).family for name in names] == ["easy", "easy", "plan", "plan@lns", "hcp3@cpsat"]
+    assert [FrontierPoint(name, 1, 1).family for name in names] == ["easy", "easy", "plan", "plan@lns", "hcp3@cpsat"]

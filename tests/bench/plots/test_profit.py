@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from schedlab.bench.plots.profit_section import (
+from schedlab.bench.kinds.profit import (
     Axis,
     axis_of,
     chosen,
@@ -12,11 +12,11 @@ from schedlab.bench.plots.profit_section import (
     known_pues,
     limits,
     pues,
+    scenario_results,
     total_pue,
     trend,
 )
 from schedlab.bench.records.store import files, read
-from schedlab.bench.tables.profit import scenario_results
 
 OWN = "air,summer,cheap"
 
@@ -30,7 +30,7 @@ def scenarios(profit_results):
 
 @pytest.fixture(scope="module")
 def page(profit_results, tmp_path_factory):
-    from schedlab.bench.plots.page import plot
+    from schedlab.bench.pages.plot import plot
 
     path, count = plot(profit_results, tmp_path_factory.mktemp("page") / "a.html")
     assert count == 10

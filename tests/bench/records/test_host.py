@@ -7,7 +7,7 @@ import psutil
 import pytest
 from schedlab.bench import read_results
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.plots.page import plot
+from schedlab.bench.pages.plot import plot
 from schedlab.bench.records import record as machine
 from schedlab.bench.records.record import record
 from schedlab.bench.records.store import Store, read

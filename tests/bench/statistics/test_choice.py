@@ -5,14 +5,12 @@ from itertools import permutations
 
 import pytest
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.statistics.charts import Chart, profile_charts
-from schedlab.bench.statistics.goal import PROOF, Goal
-from schedlab.bench.statistics.measures import by_problem, performance_profiles
+from schedlab.bench.statistics.charts import ProfileChart, profile_charts
+from schedlab.bench.statistics.measures import PROOF, Goal, by_problem, performance_profiles
 from schedlab.bench.statistics.sample import sample_of
-from schedlab.bench.statistics.scores import borda, minizinc
 from schedlab.bench.statistics.subsets import groups, matching, subset
-from schedlab.bench.statistics.summary import statistics_of
-from schedlab.bench.tables.known import against, better_than_known
+from schedlab.bench.statistics.summary import borda, minizinc, statistics_of
+from schedlab.bench.tables.statistics import against, better_than_known
 from synthetic_runs import made
 
 PROVEN = {"status": "optimal"}
@@ -126,7 +124,7 @@ def test_curves_reach_from_the_axis_to_the_limit_and_labels_say_what_is_counted(
         for line in chart.lines:
             assert (line.x[0], line.x[-1]) == (chart.begin, chart.end) and chart.begin > 0
             assert list(line.x) == sorted(line.x) and list(line.y) == sorted(line.y)
-        assert Chart.of_json(chart.as_json()) == chart
+        assert ProfileChart.of_json(chart.as_json()) == chart
     assert (data.begin, data.end) == (0.1, 10.0)
     a, b = performance.lines
     assert (a.y[0], a.y[-1], b.y[0], b.y[-1]) == (0.75, 0.75, 0.25, 0.5)

@@ -7,7 +7,7 @@ import pytest
 from schedlab.bench.studies.comparison import compare
 from schedlab.bench.studies.days import paired, student
 from schedlab.bench.studies.study import Exhibit, Quantity, Study, find_study
-from schedlab.bench.tables.replay_results import RECORDED, DispatcherRow
+from schedlab.bench.tables.replays import RECORDED, DispatcherRow
 from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")

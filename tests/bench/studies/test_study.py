@@ -5,7 +5,7 @@ from schedlab.backends import UnknownName
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.studies.comparison import compare, draw_figures
 from schedlab.bench.studies.study import Exhibit, Order, Quantity, Study, find_study, study_names
-from schedlab.bench.tables.replay_results import RECORDED, DispatcherRow
+from schedlab.bench.tables.replays import RECORDED, DispatcherRow
 from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")

@@ -8,7 +8,7 @@ import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench.plots.statistics import FIGURES
 from schedlab.bench.records.form import first_fault
-from schedlab.bench.tables.replay_groups import parse_by
+from schedlab.bench.tables.dispatchers import parse_by
 
 pytestmark = pytest.mark.usefixtures("in_process")
 LOG = "; UnixStartTime: 0\n" + "".join(

@@ -11,8 +11,7 @@ from schedlab.bench.runs.progress import Lines, LiveDisplay
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.bench.tables.dispatchers import dispatcher_columns
-from schedlab.bench.tables.replay_figures import all_figures, models
-from schedlab.bench.tables.replay_results import extract_replays
+from schedlab.bench.tables.replays import all_figures, extract_replays, models
 from schedlab.models.profiles import flat
 from schedlab.simulation import simulate
 from schedlab.simulation.dispatchers.registry import PREDICTED_BY

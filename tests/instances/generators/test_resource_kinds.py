@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from schedlab.errors import WrongValue
 from schedlab.instances import generators, load, write
-from schedlab.instances.generators.resource_kinds import KINDS
+from schedlab.instances.generators.eurora import KINDS
 from schedlab.models.dispatch.jobs import impossible
 
 generate = generators["eurora"]

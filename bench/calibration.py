@@ -1,15 +1,25 @@
-"""The tables of ``bench calibrate``: how well the rules of a site predict what its scheduler did."""
+"""The tables and pictures of ``bench calibrate``: how well the rules of a site predict what its scheduler did."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import fmean
+from typing import TYPE_CHECKING
 
-from ...simulation.slurm.calibration import Agreement, Calibration, WrongInstant
-from ...simulation.slurm.jobs import SlurmJob
-from ..grid import Column, Grid, count, percent, ratio, short, signed
+import numpy as np
+
+from ..models.array_types import Floats
+from ..simulation.slurm.calibration import Agreement, Calibration, WrongInstant
+from ..simulation.slurm.jobs import SlurmJob
+from .grid import Column, Grid, count, percent, ratio, short, signed
+from .pages import Card
+from .plots.statistics import PANEL, figure
+from .plots.svg import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FIRST = 10  # wrong instants that are listed
 CHANCE = "two replays differ"  # the row that tells what chance alone does
@@ -18,7 +28,7 @@ ALL = "all jobs"
 
 
 @dataclass(frozen=True)
-class Row:
+class AgreementRow:
     """The agreement of some jobs; ``kind``: what they have in common, ``name``: its value."""
 
     kind: str
@@ -44,9 +54,9 @@ def one_step_grid(calibration: Calibration) -> Grid:
 def free_grid(calibration: Calibration) -> Grid:
     """Return the table of the waits that were recorded and replayed, for all jobs and for each group."""
     rows = [
-        Row(ALL, "", calibration.free),
-        Row(SINGLE, "", _mean(calibration.single)),
-        *([Row(CHANCE, "", _mean(calibration.between))] if calibration.between else []),
+        AgreementRow(ALL, "", calibration.free),
+        AgreementRow(SINGLE, "", _mean(calibration.single)),
+        *([AgreementRow(CHANCE, "", _mean(calibration.between))] if calibration.between else []),
         *_groups(calibration.by),
     ]
     columns = [
@@ -113,11 +123,11 @@ def _names(job: SlurmJob) -> tuple[str, str, str, str]:
     return job.id, ",".join(job.request.partitions), job.request.qos, job.request.account
 
 
-def _groups(by: Mapping[str, Mapping[str, Agreement]]) -> Iterator[Row]:
+def _groups(by: Mapping[str, Mapping[str, Agreement]]) -> Iterator[AgreementRow]:
     for kind, members in by.items():
         if len(members) > 1:
             for name, agreement in members.items():
-                yield Row(kind, name or "none", agreement)
+                yield AgreementRow(kind, name or "none", agreement)
 
 
 def _mean(several: Sequence[Agreement]) -> Agreement:
@@ -141,3 +151,70 @@ def _what(wrong: WrongInstant) -> str:
     if wrong.recorded is None:
         return "predicted, never started"
     return f"predicted, started {wrong.recorded - wrong.time:,} s later"
+
+
+# --- The pictures of ``bench calibrate``: waits job by job, and the queue over time, recorded and replayed.
+
+LEAST = 1.0  # s: shorter waits are drawn here, as the axes are logarithmic
+
+
+def calibration_cards(calibration: Calibration) -> list[Card]:
+    """Return the pictures of a calibration. Needs matplotlib."""
+    pictures = figure("waits and queue", [_scatter(calibration), _queue(calibration)], 2, 1.5 * PANEL)
+    text = "of each job, on the line where the replays agree with the record; the number of waiting jobs over time"
+    return [Card("Waits and queue", text, pictures)]
+
+
+def _scatter(calibration: Calibration) -> Callable[[Axes], object]:
+    def draw(ax: Axes) -> None:
+        recorded = np.maximum(calibration.recorded, LEAST)
+        replayed = np.maximum(calibration.replayed, LEAST)
+        most = float(max(recorded.max(), replayed.max()))
+        ax.plot([LEAST, most], [LEAST, most], color="0.6", linewidth=0.8)
+        partitions = [",".join(job.request.partitions) for job in calibration.jobs]
+        for k, name in enumerate(dict.fromkeys(partitions)):
+            own = np.array([partition == name for partition in partitions])
+            ax.plot(
+                recorded[own], replayed[own], ".", markersize=3, color=COLOURS[k % len(COLOURS)], label=name or "none"
+            )
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            axis.set_minor_formatter(lambda value, _: "")
+        ax.set_xlabel("wait recorded, s")
+        ax.set_ylabel("wait replayed, s")
+        ax.legend(frameon=False, fontsize=7)
+
+    return draw
+
+
+def _queue(calibration: Calibration) -> Callable[[Axes], object]:
+    submit = np.array([job.submit for job in calibration.jobs], np.float64)
+    first = float(submit.min())
+
+    def draw(ax: Axes) -> None:
+        for k, (label, waits) in enumerate((("recorded", calibration.recorded), ("replayed", calibration.replayed))):
+            times, waiting = queue_length(submit, waits)
+            ax.step((times - first) / 3600, waiting, where="post", color=COLOURS[k], linewidth=0.9, label=label)
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel("hours")
+        ax.set_ylabel("waiting jobs")
+        ax.legend(frameon=False, fontsize=7)
+
+    return draw
+
+
+def queue_length(submit: Floats, wait: Floats) -> tuple[Floats, Floats]:
+    """Return the times at which the number of waiting jobs changes, and that number from each of them on.
+
+    Examples
+    --------
+    >>> times, waiting = queue_length(np.array([0.0, 5.0]), np.array([10.0, 2.0]))
+    >>> times.tolist(), waiting.tolist()
+    ([0.0, 5.0, 7.0, 10.0], [1.0, 2.0, 1.0, 0.0])
+    """
+    times = np.concatenate([submit, submit + wait])
+    change = np.concatenate([np.ones(submit.size), -np.ones(wait.size)])
+    distinct, at = np.unique(times, return_inverse=True)
+    return distinct, np.cumsum(np.bincount(at.reshape(-1), change))

@@ -20,17 +20,15 @@ from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, by_kind
 from ..kinds.find import kinds_with
-from ..pages import Card, Section, rendered
+from ..plots.panels import with_attempts
+from ..plots.replay_chart import Chart, Frame, chart
+from ..plots.statistics import figures_of, statistics_of
+from ..plots.svg import require_matplotlib, side_by_side
 from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
-from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, summary
-from ..tables.replay_figures import all_figures
-from ..tables.replay_groups import group_grids
-from ..tables.replay_results import ReplayResults, extract_replays
-from .panels import with_attempts
-from .replay_chart import Chart, Frame, chart
-from .statistics import figures_of, statistics_of
-from .svg import require_matplotlib, side_by_side
+from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
+from ..tables.replays import ReplayResults, all_figures, extract_replays
+from . import Card, Section, rendered
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
+from schedlab.bench.pages.gantt import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed
+from schedlab.bench.pages.report import content_of
 from schedlab.bench.records.verify import Instances
-from schedlab.bench.report.gantt import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed
-from schedlab.bench.report.page import content_of
 from schedlab.bench.statistics.sample import sample_of
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
@@ -86,7 +86,7 @@ def test_the_largest_charts_are_left_out_and_the_page_says_so(monkeypatch):
     found = charts(records, budget=sizes[1] + sizes[3] + 10)
     assert [c.get("why") for c in found] == [TOO_LARGE, None, TOO_LARGE, None]
     assert all("chart" in c for c in charts(records, budget=sum(sizes)))
-    monkeypatch.setattr("schedlab.bench.report.gantt.MOST", sizes[1] + sizes[3])
+    monkeypatch.setattr("schedlab.bench.pages.gantt.MOST", sizes[1] + sizes[3])
     notes = content_of(records, {}, "mine")["notes"]
     assert notes == [
         "Gantt charts of the best runs: 2 of 4 problems",

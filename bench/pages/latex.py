@@ -12,8 +12,8 @@ from ..errors import WrongUse
 from ..grid import latex_text
 from ..plots.statistics import draw_chart
 from ..plots.svg import require_matplotlib, styled
-from ..statistics.charts import Chart
-from .page import report_grids
+from ..statistics.charts import ProfileChart
+from .report import report_grids
 
 INCHES = (5.0, 2.3)  # of the width of a page, with the legend beside the axes
 MOST_ROWS = 45  # of a table on a page
@@ -31,12 +31,12 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
     folder
         Where they are written; it is made if it does not exist. Files of an earlier call are replaced.
     content
-        See ``page.content_of``.
+        See ``report.content_of``.
 
     Returns
     -------
     list of Path
-        The files: each table of ``page.report_grids`` as ``.tex`` and ``.csv``, the profiles of each problem kind as ``.pdf`` and
+        The files: each table of ``report.report_grids`` as ``.tex`` and ``.csv``, the profiles of each problem kind as ``.pdf`` and
         ``.csv``, and ``report.tex``: a document with all of them, the notes, the machines and the commands of the page.
 
     Raises
@@ -55,7 +55,7 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
         for name, grid in grids.items()
     ]
     for kind in content["kinds"]:
-        for chart in map(Chart.of_json, kind["charts"]):
+        for chart in map(ProfileChart.of_json, kind["charts"]):
             name = f"{chart.key}-{kind['name']}"
             points = [(line.name, x, y) for line in chart.lines for x, y in zip(line.x, line.y, strict=True)]
             files |= {
@@ -94,7 +94,7 @@ def _document(content: Mapping[str, Any], body: list[str]) -> str:
     return "\n\n".join(["\n".join(head), *words, *body, r"\end{document}"]) + "\n"
 
 
-def _figure(name: str, chart: Chart) -> bytes:
+def _figure(name: str, chart: ProfileChart) -> bytes:
     """Return a profile as PDF."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

@@ -5,8 +5,8 @@ import re
 
 import pytest
 from report_records import made
-from schedlab.bench.report.latex import WHOLE, write_latex
-from schedlab.bench.report.page import content_of, figures_grid, report_grids
+from schedlab.bench.pages.latex import WHOLE, write_latex
+from schedlab.bench.pages.report import content_of, figures_grid, report_grids
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"
 RECORDS = [made(i, m, s, 100.0 + s + 10 * (m == "b")) for i in ("p_1", "p2") for m in ("a", "b") for s in (1, 2, 3)]

@@ -19,16 +19,14 @@ from ...models.display.of_problem import gantt_of_schedule
 from ...models.kind import find
 from ..kinds.base import bench_kind
 from ..records.verify import Instances
-from ..statistics.sample import Problem, name_of
+from ..statistics.sample import ProblemRuns, name_of
 
 # --- A Gantt chart as short lists of numbers, which the page of a report draws.
 
 TALL = 1000  # vertical positions are whole numbers from 0 to this
-ROWS, COLUMNS, LEVELS = (
-    60,
-    160,
-    5,
-)  # of a chart with too many bars: most rows and columns of its grid, steps of its colours
+ROWS = 60  # most rows of the grid of a chart with too many bars
+COLUMNS = 160  # most columns of it
+LEVELS = 5  # steps of its colours
 HATCHED = -1.0  # instead of an opacity
 OF_GRID = "; here: the colour of the largest share"
 LABELS = 40  # most rows with a label
@@ -139,17 +137,17 @@ def _tall(position: float, y: RowPositions) -> int:
 # --- The Gantt charts of a report: the best run of each problem, as many as the size of the page allows.
 
 Record = Mapping[str, Any]
-LEAST, PER_RUN, MOST = (
-    1_000_000,
-    300,
-    4_000_000,
-)  # characters of all charts: 200 runs stay below 2 MB, 10,000 below 15 MB
+# characters of all charts: 200 runs stay below 2 MB, 10,000 below 15 MB
+LEAST = 1_000_000
+PER_RUN = 300
+MOST = 4_000_000
+REASONS = 5  # for problems without a chart, which are listed
 TOO_LARGE = "its Gantt chart is left out: the page would be too large"
 WRONG = (SchedlabError, ValueError, LookupError, TypeError, OSError)  # what records and instances that do not fit raise
 
 
 def charts_of(
-    records: Sequence[Record], problems: Sequence[Problem], known: Instances, budget: int | None = None
+    records: Sequence[Record], problems: Sequence[ProblemRuns], known: Instances, budget: int | None = None
 ) -> list[dict[str, Any]]:
     """Return the Gantt chart of the best run of each problem.
 
@@ -195,21 +193,24 @@ def charts_of(
     return charts
 
 
-def notes_of(problems: Sequence[Problem], charts: Sequence[Mapping[str, Any]]) -> list[str]:
+def notes_of(problems: Sequence[ProblemRuns], charts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return lines about the problems without a chart: how many of them for which reason."""
     reasons = Counter(c["why"] for c in charts if "why" in c)
     example = {c["why"]: p.name for p, c in reversed(list(zip(problems, charts, strict=True))) if "why" in c}
     drawn = len(charts) - reasons.total()
     if not reasons:
         return []
-    lines = [
-        f"{n:,} without a Gantt chart ({example[why]}{', ...' if n > 1 else ''}): {why}" for why, n in reasons.items()
-    ]
-    shown = lines[:5] + ([f"{len(lines) - 5:,} more reasons stand beside their problems"] if len(lines) > 5 else [])
+    lines = []
+    for why, n in reasons.items():
+        more = ", ..." if n > 1 else ""
+        lines.append(f"{n:,} without a Gantt chart ({example[why]}{more}): {why}")
+    shown = lines[:REASONS]
+    if len(lines) > REASONS:
+        shown.append(f"{len(lines) - REASONS:,} more reasons stand beside their problems")
     return [f"Gantt charts of the best runs: {drawn:,} of {how_many(len(charts), 'problem', ',')}", *shown]
 
 
-def best_runs(records: Sequence[Record], problems: Sequence[Problem]) -> dict[int, Record]:
+def best_runs(records: Sequence[Record], problems: Sequence[ProblemRuns]) -> dict[int, Record]:
     """Return the record of the best run of each problem that has a verified schedule, by the index of the problem."""
     index = {p.name: k for k, p in enumerate(problems)}
     best: dict[int, tuple[tuple[float, float], Record]] = {}
@@ -217,9 +218,10 @@ def best_runs(records: Sequence[Record], problems: Sequence[Problem]) -> dict[in
         k = index.get(name_of(r))
         if k is None or not _drawable(r):
             continue
-        rank = problems[k].sign * float(r["objective"]), float("inf") if r["best_s"] is None else float(r["best_s"])
+        found_at = float("inf") if r["best_s"] is None else float(r["best_s"])
+        rank = (problems[k].sign * float(r["objective"]), found_at)
         if k not in best or rank < best[k][0]:
-            best[k] = rank, r
+            best[k] = (rank, r)
     return {k: r for k, (_, r) in best.items()}
 
 

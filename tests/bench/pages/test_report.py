@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from report_records import made
+from schedlab.bench.pages.report import commands, content_of, page_of
 from schedlab.bench.records.store import Store
-from schedlab.bench.report.page import commands, content_of, page_of
 from schedlab.bench.runs.view import View
 
 HOSTILE = "</script><b>$x"

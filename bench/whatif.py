@@ -1,28 +1,58 @@
-"""What a change of a site would have done to a log: differences per group of jobs, job by job, with intervals."""
+"""What-if questions: a log is replayed on a site as it is and with changes, each replay is kept, and they are compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
-from ...models.array_types import Bools, Floats, Ints
-from ...models.counts import how_many
-from ..grid import Column, Grid, short, signed
-from ..statistics.blocks import Blocks
+from .. import __version__
+from ..instances.files.lines import read_text
+from ..instances.files.writing import to_csv, write_whole
+from ..instances.log_preparation import cancellations
+from ..instances.sites import site_text
+from ..instances.sites.changes import with_changes
+from ..instances.workload import Workload
+from ..models.array_types import Bools, Floats, Ints
+from ..models.counts import how_many
+from ..models.node_states import NodeEvent
+from ..models.server_events import ServerEvent
+from ..models.site import Site
+from ..simulation.simulator import simulate
+from ..simulation.slurm.calibration import priority_begin
+from ..simulation.slurm.jobs import SlurmJob, slurm_jobs
+from ..simulation.slurm.replay import SlurmReplay
+from .errors import WrongUse
+from .grid import Column, Grid, short, signed
+from .statistics.inference import Blocks
 
-UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))
-LARGE = 600.0  # of a unit, from which on the next one is taken
-LARGEST = 10  # groups of one kind that have a row
-ALL = "all jobs"
-P95 = 0.95
-FLOOR = 10.0  # s, the least duration in the bounded slowdown
+SLURM = "slurm"
+TOGETHER = "all together"
+HEADS = ("job", "submit", "took")  # then the starts of each replay: start_1, ...
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A site with changes; ``change``: their text, empty for the site as it is."""
+
+    change: str
+    site: Site
+
+
+def variants(site: Site, changes: Sequence[str]) -> list[Variant]:
+    """Return the site as it is, with each change alone, and with all of them if there are several. Raises WrongChange."""
+    alone = [Variant(change, with_changes(site, [change])) for change in changes]
+    several = [Variant(TOGETHER, with_changes(site, changes))] if len(changes) > 1 else []
+    return [Variant("", site), *alone, *several]
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class VariantReplay:
     """The replay of a log on a site under a dispatcher.
 
     Parameters
@@ -52,19 +82,136 @@ class Answer:
         return np.asarray((self.start >= 0).all(axis=0), np.bool_)
 
 
+@dataclass(frozen=True)
+class Question:
+    """A log, and how it is replayed.
+
+    Parameters
+    ----------
+    log : Workload
+        The jobs, with those that were cancelled in the queue.
+    content : str
+        A hash of the file.
+    folder : Path
+        Where the replays are kept.
+    replays : int
+        Replays by the rules of Slurm, which differ in what no log records; a job's wait is the mean over them.
+    seed : int
+        Their seed.
+    """
+
+    log: Workload
+    content: str
+    folder: Path
+    replays: int
+    seed: int
+
+    def file(self, variant: Variant, dispatcher: str) -> Path:
+        """Return the file of a replay; its name has a hash of all that determines it."""
+        parts = (__version__, self.content, site_text(variant.site), dispatcher, self.replays, self.seed)
+        key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+        return self.folder / f"{dispatcher.replace(':', '_').replace('/', '_')}.{key}.csv"
+
+    def answer(self, variant: Variant, dispatcher: str, on_step: Callable[[], None]) -> VariantReplay:
+        """Return a replay, from its file if there is one; ``on_step`` is called after each part of it."""
+        path = self.file(variant, dispatcher)
+        if path.exists():
+            for _ in range(self.steps(dispatcher)):
+                on_step()
+            return _read(path, variant.change, dispatcher)
+        if dispatcher == SLURM:
+            answer = self._by_slurm(variant, on_step)
+        else:
+            answer = self._simulated(variant, dispatcher)
+            on_step()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        heads = [*HEADS, *(f"start_{k + 1}" for k in range(len(answer.start)))]
+        columns = [answer.submit.tolist(), answer.took.tolist(), *answer.start.tolist()]
+        write_whole(path, to_csv(heads, list(zip(answer.ids, *columns, strict=True))))
+        return answer
+
+    def steps(self, dispatcher: str) -> int:
+        """Return the number of parts of a replay."""
+        return self.replays if dispatcher == SLURM else 1
+
+    def _by_slurm(self, variant: Variant, on_step: Callable[[], None]) -> VariantReplay:
+        """Return the replays by the rules of Slurm."""
+        jobs = slurm_jobs(self.log)
+        begin = priority_begin(jobs, variant.site)
+        starts = []
+        for k in range(self.replays):
+            run = SlurmReplay(variant.site, jobs, seed=self.seed + k, begin=begin)
+            run.run()
+            first = run.first_starts()
+            starts.append(np.where(np.isnan(first), -1, np.rint(first)).astype(np.int64))
+            on_step()
+        submit = np.array([job.submit for job in jobs], np.int64)
+        took = np.array([_took(job) for job in jobs], np.int64)
+        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, np.array(starts))
+
+    def _simulated(self, variant: Variant, dispatcher: str) -> VariantReplay:
+        """Return the replay under a dispatcher of ``simulate``."""
+        events: list[NodeEvent | ServerEvent] = [*variant.site.events, *cancellations(self.log)]
+        run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=self.seed, events=events)
+        took = np.where(run.start < 0, 0, run.end - run.start)
+        return VariantReplay(
+            variant.change, dispatcher, run.workload.ids, run.workload.submit, took, run.start[None, :]
+        )
+
+
+def _took(job: SlurmJob) -> int:
+    """Return the seconds that a job ran, as recorded; its time limit if it never did."""
+    if not job.attempts:
+        return job.limit or 0
+    return job.attempts[-1].end - job.attempts[-1].start
+
+
+def _read(path: Path, change: str, dispatcher: str) -> VariantReplay:
+    """Return a replay that was kept. Raises WrongUse."""
+    head, *lines = csv.reader(read_text(path).splitlines()) or [[]]
+    try:
+        columns = [np.array([int(line[k]) for line in lines], np.int64) for k in range(1, len(head))]
+    except (ValueError, IndexError) as e:
+        raise WrongUse(f"{path}: it is damaged ({e}); delete it, and run again") from e
+    if tuple(head[:3]) != HEADS or len(head) < 4:
+        raise WrongUse(f"{path}: its first line is not that of a replay; delete it, and run again")
+    submit, took, *starts = columns
+    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, np.array(starts))
+
+
+def job_groups(log: Workload) -> dict[str, dict[str, str]]:
+    """Return the partition, the account and the user of each job, by the name of what they are."""
+    jobs = slurm_jobs(log)
+    return {
+        "partition": {job.id: ",".join(job.request.partitions) for job in jobs},
+        "account": {job.id: job.request.account for job in jobs},
+        "user": {job.id: job.user for job in jobs},
+    }
+
+
+# --- What a change of a site would have done to a log: differences per group of jobs, job by job, with intervals.
+
+UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))
+LARGE = 600.0  # of a unit, from which on the next one is taken
+LARGEST = 10  # groups of one kind that have a row
+ALL = "all jobs"
+P95 = 0.95
+FLOOR = 10.0  # s, the least duration in the bounded slowdown
+
+
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class VariantComparison:
     """The replays of the same jobs, those that started in all of them.
 
     Parameters
     ----------
-    answers : sequence of Answer
+    answers : sequence of VariantReplay
         The replays; the first one is what the others are compared with.
     groups : mapping of str to mapping of str to str
         Kind of group, such as ``partition`` -> job -> name of its group; a job that is missing has none.
     """
 
-    answers: Sequence[Answer]
+    answers: Sequence[VariantReplay]
     groups: Mapping[str, Mapping[str, str]]
 
     @cached_property
@@ -80,7 +227,7 @@ class Comparison:
         some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
         return len(some) - len(self.ids)
 
-    def title(self, answer: Answer) -> str:
+    def title(self, answer: VariantReplay) -> str:
         """Return the name of a replay in tables; the dispatcher is told if there are several."""
         change = answer.change or "as it is"
         several = len({a.dispatcher for a in self.answers}) > 1
@@ -96,15 +243,15 @@ class Comparison:
         """The resamples of the log, the same for all replays."""
         return Blocks.of(self.submit)
 
-    def _column(self, answer: Answer, values: Ints) -> Ints:
+    def _column(self, answer: VariantReplay, values: Ints) -> Ints:
         row = {job: k for k, job in enumerate(answer.ids)}
         return values[..., np.array([row[job] for job in self.ids], np.int64)]
 
-    def wait(self, answer: Answer) -> Floats:
+    def wait(self, answer: VariantReplay) -> Floats:
         """Return the waits of the jobs in s, shape (replays, jobs)."""
         return (self._column(answer, answer.start) - self.submit).astype(np.float64)
 
-    def slowdown(self, answer: Answer) -> Floats:
+    def slowdown(self, answer: VariantReplay) -> Floats:
         """Return the bounded slowdowns of the jobs, shape (replays, jobs)."""
         took = self._column(answer, answer.took)
         return np.maximum(1.0, (self.wait(answer) + took) / np.maximum(took, FLOOR))
@@ -195,15 +342,17 @@ def sentence(effect: Effect, unit: tuple[str, float]) -> str:
     return f"{text}, so that its sign is open." if effect.verdict == "open" else f"{text}."
 
 
-def effects(comparison: Comparison, answer: Answer, kind: str = "") -> list[Effect]:
+def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = "") -> list[Effect]:
     """Return the effects on the groups of a kind, the largest first; without a kind, on all jobs.
 
     Examples
     --------
     >>> submit = np.arange(0, 40 * 86_400, 7_200)
     >>> ids = [str(k) for k in range(submit.size)]
-    >>> one, other = (Answer(name, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait) for name, wait in (("", 7200), ("x", 3600)))
-    >>> [effect] = effects(Comparison([one, other], {}), other)
+    >>> def waiting(change, wait):
+    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait)
+    >>> one, other = waiting("", 7200), waiting("x", 3600)
+    >>> [effect] = effects(VariantComparison([one, other], {}), other)
     >>> effect.before, effect.after, effect.low, effect.verdict
     (7200.0, 3600.0, -3600.0, 'shorter')
     """
@@ -248,7 +397,7 @@ def _drawn_means(blocks: Blocks, submit: Ints, waits: Floats, seed: int) -> Floa
     return np.asarray(np.take_along_axis(each, drawn, axis=0).mean(axis=0), np.float64)
 
 
-def changes_grid(comparison: Comparison) -> Grid:
+def changes_grid(comparison: VariantComparison) -> Grid:
     """Return the table of the replays: a row for each, compared with the first one over all jobs."""
     first, *others = comparison.answers
     rows = [effect for answer in others for effect in effects(comparison, answer)]
@@ -256,14 +405,14 @@ def changes_grid(comparison: Comparison) -> Grid:
     return Grid.of(title, [Column("change", lambda e: e.title, words=True, least=24), *_columns(comparison)], rows)
 
 
-def groups_grid(comparison: Comparison, answer: Answer, kind: str) -> Grid:
+def effects_grid(comparison: VariantComparison, answer: VariantReplay, kind: str) -> Grid:
     """Return the table of the effects of a change on the groups of a kind."""
     rows = effects(comparison, answer, kind)
     columns = [Column(kind, lambda e: e.group, words=True), Column("jobs", lambda e: e.jobs, lambda n: f"{n:,}")]
     return Grid.of(f"{comparison.title(answer)}: by {kind}", [*columns, *_columns(comparison)], rows)
 
 
-def _columns(comparison: Comparison) -> list[Column]:
+def _columns(comparison: VariantComparison) -> list[Column]:
     unit, seconds = comparison.unit
 
     def of(value: float) -> str:

@@ -19,19 +19,24 @@ from ...instances.files.writing import write_whole
 from ...models.counts import how_many
 from ..errors import WrongUse
 from ..grid import Column, Grid, fixed
-from ..pages import rendered
 from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
 from ..statistics.charts import profile_charts
-from ..statistics.goal import PROOF, Goal
-from ..statistics.measures import gap, gap_to_known, primal_integral
-from ..statistics.sample import STATES, Outcome, Problem, Sample, sample_of
+from ..statistics.measures import PROOF, Goal, gap, gap_to_known, primal_integral
+from ..statistics.sample import STATES, ProblemRuns, RunOutcome, Sample, sample_of
 from ..statistics.summary import MethodStatistics, statistics_of
-from ..tables.known import MEANING as OF_KNOWN
-from ..tables.known import MEANING_OF_BETTER as OF_BETTER
-from ..tables.known import against_grid, best_of, better_grid
-from ..tables.statistics import MEANING, lacking, of_kind
+from ..tables.statistics import (
+    MEANING,
+    MEANING_OF_BETTER,
+    MEANING_OF_KNOWN,
+    against_grid,
+    best_of,
+    better_grid,
+    lacking,
+    of_kind,
+)
+from . import rendered
 from .gantt import charts_of, notes_of
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
@@ -286,7 +291,7 @@ def _objectives(sample: Sample) -> Grid:
     None unless every run has a verified schedule.
     """
 
-    def median_of(problem: Problem, method: str) -> float | int | None:
+    def median_of(problem: ProblemRuns, method: str) -> float | int | None:
         values = [run.objective for run in problem.runs[method]]
         known = [v for v in values if v is not None]
         return _short(median(known)) if known and len(known) == len(values) else None
@@ -295,13 +300,13 @@ def _objectives(sample: Sample) -> Grid:
     return Grid.of("", [Column("problem", lambda p: p.name, words=True), *columns], sample.problems)
 
 
-def _problem(p: Problem) -> list[Any]:
+def _problem(p: ProblemRuns) -> list[Any]:
     """Return [name, kind, limit, best found, bound, best known, the better one of the two]."""
     found = best_of(p, [run for runs in p.runs.values() for run in runs])
     return [p.name, p.kind, *map(_short, (p.limit, found, p.bound, p.known, p.best))]
 
 
-def _run(p: Problem, problem: int, method: int, seed: int, run: Outcome, most: int) -> list[Any]:
+def _run(p: ProblemRuns, problem: int, method: int, seed: int, run: RunOutcome, most: int) -> list[Any]:
     """Return [problem, method, seed, state, objective, bound, gap, gap to known, primal integral, seconds, steps, building]."""
     measures = [m(p, run) for m in (gap, gap_to_known, primal_integral)]
     steps = run.steps
@@ -357,8 +362,8 @@ def report_grids(content: Mapping[str, Any]) -> dict[str, Grid]:
 
 PARTS = (  # of a kind: its name in the content, the caption, the notes
     ("objectives", "Median objectives over the seeds", ABOUT_OBJECTIVES),
-    ("against", "Methods against the best-known values", OF_KNOWN),
-    ("better", "Schedules better than the best-known values", OF_BETTER),
+    ("against", "Methods against the best-known values", MEANING_OF_KNOWN),
+    ("better", "Schedules better than the best-known values", MEANING_OF_BETTER),
 )
 
 

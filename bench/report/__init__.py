@@ -1,1 +1,0 @@
-"""The report of a folder of records: one HTML page without network."""
