@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from rich.console import Console
 
+from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...models.counts import how_many
 from ...models.display.gantt import Gantt
@@ -15,7 +17,7 @@ from ...models.problem import Problem, Schedule
 from ...models.project.display import capacities, scheduled
 from ...models.project.problem import Project
 from ..records.store import Record
-from ..runs.view import WHOLE, Default, Defaults
+from ..runs.view import WHOLE, Default, Defaults, View
 from .base import Drawing
 from .plain import PlainKind
 
@@ -51,11 +53,14 @@ def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Sched
 
 SMALL = 20  # tasks up to which HiGHS is among the default methods
 METHODS = tuple(Default(name, 20) for name in ("auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
+OF_PLACED_TASKS = ("multi-sgs", "cpsat:modes+warm")  # left out where the serial scheme does not support the project
 SMALL_METHODS = (*METHODS, Default("highs:modes@pairwise", 20))
 
 
 class ProjectKind(PlainKind):
-    """Projects: resource-constrained project scheduling, job shops."""
+    """Projects: resource-constrained project scheduling, shops; other objectives."""
+
+    view_options = ("objective",)
 
     @property
     def record_fields(self) -> Mapping[str, Any]:
@@ -63,8 +68,17 @@ class ProjectKind(PlainKind):
         return FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
-        """Return the whole project, with HiGHS if it is small."""
-        return {WHOLE: SMALL_METHODS if len(instance.project.tasks) <= SMALL else METHODS}
+        """Return the whole project with the methods that support it, with HiGHS if it is small."""
+        project = instance.project
+        methods = SMALL_METHODS if len(project.tasks) <= SMALL else METHODS
+        if HEURISTICS["multi-sgs"].takes(project):
+            return {WHOLE: methods}
+        return {WHOLE: [m for m in methods if m.method not in OF_PLACED_TASKS]}
+
+    def problem(self, instance: Instance, view: View) -> Problem:
+        """Return the project, perhaps with another objective."""
+        project = cast(Project, instance.problem)
+        return project if view.objective is None else replace(project, objective=view.objective)
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
         """Return when each task runs, and what it uses."""

@@ -56,7 +56,13 @@ def _card(title: str, record: Record, end: int) -> Card:
     shown = replace(chart_of(record), title="", end=end)
     height = min(MOST_HEIGHT, MACHINE * sum(row.height for row in shown.rows))
     picture = single(f"{title}: {record['method']}", lambda ax: draw(shown, ax), AROUND + height)
-    return Card(record["method"], f"makespan {number(record['objective'])}", picture)
+    return Card(record["method"], f"{objective_name([record])} {number(record['objective'])}", picture)
+
+
+def objective_name(records: Iterable[Record]) -> str:
+    """Return "makespan" if it is the objective of these records, else "objective"."""
+    ends = [(float(r["objective"]), max(int(row[3]) for row in r["tasks"])) for r in records if r.get("tasks")]
+    return "makespan" if all(value == end for value, end in ends) else "objective"
 
 
 def _table(results: ViewResults) -> Grid:
@@ -64,7 +70,7 @@ def _table(results: ViewResults) -> Grid:
     columns = [
         Column("method", lambda row: row.method, words=True),
         Column("status", status, words=True),
-        Column("makespan", lambda row: row.objective, number),
+        Column(objective_name(results.records), lambda row: row.objective, number),
         Column("bound", lambda row: max(row.bounds, default=None), number),
         Column("gap", results.gap, percent),
         Column("best at s", lambda row: row.mean(lambda r: r["best_s"]), seconds),
