@@ -72,10 +72,14 @@ def _resource(project: Project, r: Resource, done: Placed, left: dict[str, int])
         return True
     order = sorted((row[0], name) for name, row in done.items() if need[name] and row[2].duration)
     family = {t.name: t.family or t.name for t in project.tasks}
-    for (_, a), (start, b) in itertools.pairwise(order):
-        gap = start - left[a]
-        if gap < r.setups.get((family[a], family[b]), 0) or (r.no_idle and gap):
-            return False
+    for k, (start, b) in enumerate(order):
+        for other, (_, a) in enumerate(order[:k]):
+            neighbours = other == k - 1
+            gap = start - left[a]
+            if (neighbours or r.all_pairs) and gap < r.setups.get((family[a], family[b]), 0):
+                return False
+            if neighbours and (gap < 0 or (r.no_idle and gap)):
+                return False
     return True
 
 
@@ -200,7 +204,7 @@ def setups(seed: int, objective: str = "makespan") -> Project:
         for n, f in zip("abcd", families, strict=True)
     ]
     tasks[1] = Task("b", tasks[1].modes, due=3, family=families[1])
-    machines = [Resource("m", 1, setups=times()), Resource("o", 1, setups=times())]
+    machines = [Resource("m", 1, setups=times(), all_pairs=seed % 2 == 1), Resource("o", 1, setups=times())]
     return Project(tasks, machines, [("a", "b")] if rng.random() < 0.5 else [], objective)
 
 

@@ -79,7 +79,7 @@ class Neighbour(NamedTuple):
 
 
 class SetupSequence:
-    """The tasks on a resource of capacity 1 with setups between direct neighbours.
+    """The tasks on a resource of capacity 1 with setups.
 
     Parameters
     ----------
@@ -96,16 +96,17 @@ class SetupSequence:
 
     def __init__(self, resource: Resource) -> None:
         self._setups = resource.setups
+        self._all_pairs = resource.all_pairs
         self._rows: list[Neighbour] = []
 
     def earliest(self, start: int, duration: int, kind: str) -> int:
         """Return the first time, not before ``start``, at which a task fits between two neighbours with their setups."""
         rows = self._rows
         for k in range(len(rows) + 1):
-            first = start
-            if k:
-                first = max(start, rows[k - 1].end + self._setups.get((rows[k - 1].kind, kind), 0))
-            if k == len(rows) or first + duration + self._setups.get((kind, rows[k].kind), 0) <= rows[k].start:
+            before = rows[:k] if self._all_pairs else rows[max(0, k - 1) : k]
+            after = rows[k:] if self._all_pairs else rows[k : k + 1]
+            first = max([start, *(r.end + self._setups.get((r.kind, kind), 0) for r in before)])
+            if all(first + duration + self._setups.get((kind, r.kind), 0) <= r.start for r in after):
                 return first
         return start
 

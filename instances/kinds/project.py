@@ -27,6 +27,7 @@ MODES, PRECEDENCES = "modes.csv", "precedences.csv"
 TASKS, SETUPS = "tasks.csv", "setups.csv"  # which a folder need not have
 NUMBERS = ("release", "deadline", "due", "weight", "earliness_weight", "penalty")  # of tasks.csv
 NAMES = ("family", "job")
+FLAGS = ("all_pairs", "suspends", "no_idle")  # of [[resources]]
 SETUP = ("resource", "before", "after", "time")
 COLUMNS = ("task", "mode", "duration")  # of modes.csv, before the resources
 LINK, DELAY, RULES = ("before", "after"), ("delay",), ("no_wait", "blocking")
@@ -101,15 +102,13 @@ def _resources(settings: Table) -> list[Resource]:
     """Return the resources; a project without ``[[resources]]`` has none."""
     resources: dict[str, Resource] = {}
     for table in settings.tables("resources") if settings.values.get("resources", []) != [] else []:
-        table.only("name", "capacity", "renewable", "breaks", "suspends", "no_idle")
+        table.only("name", "capacity", "renewable", "breaks", *FLAGS)
         resource = Resource(
             table.text("name"),
             table.whole("capacity", 0, most=MOST_CAPACITY),
             _flag(table, "renewable", True),
-            {},
-            _breaks(table),
-            _flag(table, "suspends", False),
-            _flag(table, "no_idle", False),
+            breaks=_breaks(table),
+            **{name: _flag(table, name, False) for name in FLAGS},
         )
         if resource.name in resources:
             table.add_fault("name", "each resource once", resource.name)
@@ -310,5 +309,4 @@ def _resource_table(r: Resource) -> dict[str, Any]:
     table: dict[str, Any] = {"name": r.name, "capacity": r.capacity, "renewable": r.renewable}
     if r.breaks:
         table |= {"breaks": [list(window) for window in r.breaks]}
-    flags = {"suspends": r.suspends, "no_idle": r.no_idle}
-    return table | {name: flag for name, flag in flags.items() if flag}
+    return table | {name: True for name in FLAGS if getattr(r, name)}

@@ -37,8 +37,11 @@ class Resource:
         Whether the capacity limits the use at every time (True) or the total use over the whole project (False).
     setups : mapping of (str, str) to int, optional
         The least time from the end of a task to the start of the next one on this resource, by the families of the two
-        tasks; 0 for a pair that is not in it. The family of a task that has none is its own name. It holds between direct
-        neighbours. Only of a renewable resource of capacity 1.
+        tasks; 0 for a pair that is not in it. The family of a task that has none is its own name. Only of a renewable resource
+        of capacity 1.
+    all_pairs : bool, default False
+        Whether setups hold between any two tasks, also with others between them, as the separations of landing aircraft do;
+        False: between direct neighbours alone.
     breaks : tuple of (int, int), optional
         Windows [begin, end) in which no task that uses the resource runs.
     suspends : bool, default False
@@ -61,6 +64,7 @@ class Resource:
     capacity: int
     renewable: bool = True
     setups: Mapping[Pair, int] = field(default_factory=dict)
+    all_pairs: bool = False
     breaks: tuple[tuple[int, int], ...] = ()
     suspends: bool = False
     no_idle: bool = False

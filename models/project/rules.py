@@ -5,7 +5,7 @@ With the intervals of ``intervals.Tasks``, where ``o`` is an interval in which a
     end_before_start and start(after) - delay <= end(before)          for each precedence without a wait
     forbid_extent(o, breaks)                                          for each resource whose breaks do not suspend
     intensity(o, duration, breaks(...)), forbid_start, forbid_end     for each mode that breaks suspend
-    sequence(o, families).no_overlap(setups)                          for each resource with setups
+    sequence(o, families).no_overlap(setups, direct)                  for each resource with setups; direct: not all_pairs
     sequence(o).no_idle()                                             for each resource without idle time
     same_sequence(tasks on one, tasks on the other)                   for each two resources of the permutation
 
@@ -88,7 +88,8 @@ def _setup_sequence(tasks: Tasks, resource: Resource) -> tuple[sl.IntervalSequen
 def _add_setups(tasks: Tasks, resource: Resource) -> None:
     made = _setup_sequence(tasks, resource)
     if made is not None:
-        tasks.model.add(made[0].no_overlap(made[1]), f"setups of {resource.name}")
+        apart = made[0].no_overlap(made[1], direct=not resource.all_pairs)
+        tasks.model.add(apart, f"setups of {resource.name}")
 
 
 def _add_permutation(tasks: Tasks) -> None:

@@ -175,14 +175,18 @@ def _sequence(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violatio
     """Yield the neighbours on a resource that are too near for their setup, or have idle time between them."""
     if not resource.setups and not resource.no_idle:
         return
-    for one, other in pairwise(order_on(resource, done.values())):
+    order = order_on(resource, done.values())
+    for one, other in combinations(order, 2) if resource.all_pairs else pairwise(order):
         gap = other.start - one.left
-        names = f"{one.task.name!r} and {other.task.name!r}"
         setup = setup_of(resource, one.task, other.task)
         if 0 <= gap < setup:
+            names = f"{one.task.name!r} and {other.task.name!r}"
             text = f"resource {resource.name!r}: {gap} between {names}, the setup takes {setup}"
             yield Violation(resource.name, setup - gap, text)
-        if resource.no_idle and gap > 0:
+    for one, other in pairwise(order) if resource.no_idle else ():
+        gap = other.start - one.left
+        if gap > 0:
+            names = f"{one.task.name!r} and {other.task.name!r}"
             yield Violation(resource.name, gap, f"resource {resource.name!r} is idle for {gap} between {names}")
 
 
