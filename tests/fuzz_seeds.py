@@ -403,3 +403,51 @@ DISPATCH_RUNNING = _files(
     instance_toml='kind = "dispatch"\nobjective = "waiting"\nbegin_s = 100\nqueues = [{ name = "q", ewt_s = 60 }]\n\n[platform]\n'
     'groups = [{ name = "n", count = 2, capacity = { cores = 8 } }]\n',
 )
+
+IMOPSE = """\
+==========================================================
+General characteristics:
+Tasks: 2
+Resources: 2
+Precedence relations: 1
+Number of skill types: 2
+==========================================================
+ResourceID Salary Skills
+1 9.5 Q0: 2 Q1: 1
+2 8.0 Q1: 3
+==========================================================
+TaskID Duration Skill Predecessor IDs
+1 4 Q0: 1
+2 3 Q1: 1 1
+==========================================================
+"""
+MSLIB = """\
+\\* Project Module *\\
+3 3 2 1
+
+9
+
+9
+
+2 1 2
+4 1 3
+0 0
+
+\\* Workforce Module *\\
+1 0
+1 1
+0 1
+
+\\* Workforce Module with Skill Levels *\\
+1 0
+1 1
+0 1
+
+\\* Skill Requirements Module *\\
+1 1
+0 1
+0 0
+
+\\* Skill Level Requirements Module *\\
+1 1
+"""
