@@ -259,6 +259,14 @@ PROJECT = _files(
     modes_csv='task,mode,duration,bench,paint\ncut,1,3,1,0\n"paint, ""y""",fast,2,0,5\n"paint, ""y""",slow,6,0,1\npack,1,4,1,0\n',
     precedences_csv='before,after,delay\ncut,"paint, ""y""",1\ncut,pack,-2\n',
 )
+SHOP = _files(
+    instance_toml='kind = "project"\nobjective = "weighted-tardiness+2*makespan"\npermutation = ["saw"]\n\n[[resources]]\nname = "bench"\n'
+    'capacity = 1\nbreaks = [[4, 5], [9, 12]]\nsuspends = true\n\n[[resources]]\nname = "saw"\ncapacity = 1\nno_idle = true\n',
+    modes_csv="task,mode,duration,bench,saw\ncut,1,3,0,1\npaint,1,2,1,0\npack,1,4,1,0\n",
+    precedences_csv="before,after,delay,no_wait,blocking\ncut,paint,1,1,\npaint,pack,0,,1\n",
+    tasks_csv="task,release,deadline,due,weight,earliness_weight,penalty,family,job\ncut,2,40,9,2,1,,,a\npaint,,,5,,,,red,a\n",
+    setups_csv="resource,before,after,time\nbench,red,pack,3\n",
+)
 PROFIT = _files(
     instance_toml=f"""\
 kind = "profit"
@@ -451,3 +459,5 @@ MSLIB = """\
 \\* Skill Level Requirements Module *\\
 1 1
 """
+WEIGHTED_TARDINESS = "2 3 1\n5 1 2\n4 4 1\n"
+LANDING = "3 10\n0 5 8 20 3 4\n99999 6 3\n0 6 9 30 1.0 2.00\n2 99999 5\n0 4 9 30 5 1\n3 4 99999\n"

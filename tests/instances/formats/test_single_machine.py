@@ -6,20 +6,10 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from fuzz_seeds import IMOPSE, MSLIB, PATTERSON
+from fuzz_seeds import IMOPSE, LANDING, MSLIB, PATTERSON
 from schedlab.instances import FormatError, load
 from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
 from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
-
-LANDING = """\
-3 10
-0 5 8 20 3 4
-99999 6 3
-0 6 9 30 1.0 2.00
-2 99999 5
-0 4 9 30 5 1
-3 4 99999
-"""
 
 
 def written(folder: Path, text: str, name: str = "file.txt") -> Path:
