@@ -18,7 +18,7 @@ from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
 from ..whole_numbers import all_fields_whole, is_whole, text_of, whole_amounts, whole_records, wrong
-from . import verification
+from . import graphs, verification
 from .data import MODE, RESOURCE, TASK, Link, Mode, Pair, Resource, Task
 from .objectives import MAKESPAN, OF_DUE_DATES, terms
 
@@ -129,6 +129,61 @@ class Project:
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        resources: Iterable[Resource] | None = None,
+        objective: str | None = None,
+        permutation: Iterable[str] | None = None,
+    ) -> Project:
+        """Return the project of a directed graph of networkx: its nodes are the tasks, its edges the precedences.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph or networkx.MultiDiGraph
+            Attributes of a node: ``duration`` and ``demands`` (a dict), or ``modes``, ``{name: (duration, demands)}``; and
+            each field of ``Task`` by its name. Attributes of an edge: ``delay``, and ``no_wait`` and ``blocking`` (True or
+            False). Other attributes are not used.
+        resources, objective, permutation
+            As for ``Project``. None: those in ``graph.graph``, where ``to_networkx`` puts them.
+
+        Raises
+        ------
+        WrongArgument
+            If it is no directed graph, or there are no resources.
+        ProblemError
+            If a node has neither a duration nor modes, or the data contradict each other.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("cut", duration=3, demands={"saw": 1})
+        >>> graph.add_node("glue", duration=2, due=4)
+        >>> graph.add_edge("cut", "glue", delay=1)
+        >>> p = Project.from_networkx(graph, [Resource("saw", 1)])
+        >>> p.heads, p.tasks[1].due
+        ({'cut': 0, 'glue': 4}, 4)
+        """
+        given = {"resources": resources, "objective": objective, "permutation": permutation}
+        return Project(**graphs.project_arguments(graph, given))
+
+    def to_networkx(self) -> Any:
+        """Return the project as a ``networkx.DiGraph`` with the attributes that ``from_networkx`` reads.
+
+        Of several precedences of the same two tasks, the graph has the one with the greatest delay.
+
+        Examples
+        --------
+        >>> p = Project([Task.single("a", 3, due=9), Task.single("b", 2)], [Resource("m", 1)], [("a", "b", 1)])
+        >>> p.to_networkx().nodes["a"], p.to_networkx().edges["a", "b"]
+        ({'duration': 3, 'demands': {}, 'due': 9}, {'delay': 1})
+        >>> Project.from_networkx(p.to_networkx()) == p
+        True
+        """
+        return graphs.project_graph(self)
 
     def possible(self, task: Task) -> tuple[Mode, ...]:
         """Return the modes of a task whose demands do not exceed the capacities."""
