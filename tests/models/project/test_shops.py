@@ -10,6 +10,7 @@ import schedlab as sl
 from schedlab.backends import backend
 from schedlab.models import Mode, ProblemError, Project, Resource, Schedule, Task
 from schedlab.models.project.objectives import OBJECTIVES
+from schedlab.models.project.problem import ProjectMax
 
 OF_DATES = (
     "makespan",
@@ -312,3 +313,11 @@ def test_a_mode_that_cannot_keep_the_deadline_is_left_out() -> None:
     project = Project([task], [])
     assert len(project.formulations["modes"]().model.intervals) == 1
     assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective == 2
+
+
+def test_projects_with_maximal_lags_have_the_same_fields() -> None:
+    tasks = [on_m("a", 2, due=2), on_m("b", 1, due=1, weight=3), Task.single("c", 1)]
+    project = ProjectMax(tasks, [Resource("m", 1)], [("a", "c")], [("a", "c", 4)], "weighted-tardiness")
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert (found.status, found.objective) == ("optimal", 1)
+    assert replace(project, objective="flow-time").lags == project.lags
