@@ -108,7 +108,9 @@ def _resources(settings: Table) -> list[Resource]:
             table.whole("capacity", 0, most=MOST_CAPACITY),
             _flag(table, "renewable", True),
             breaks=_breaks(table),
-            **{name: _flag(table, name, False) for name in FLAGS},
+            all_pairs=_flag(table, "all_pairs", False),
+            suspends=_flag(table, "suspends", False),
+            no_idle=_flag(table, "no_idle", False),
         )
         if resource.name in resources:
             table.add_fault("name", "each resource once", resource.name)
@@ -149,8 +151,9 @@ def _tasks(folder: Folder, rows: Rows) -> list[Task]:
             row.add_fault("task", f"a task of {MODES}", name)
         elif name:
             given = {column: row.maybe_whole(column, 0, LATEST) for column in NUMBERS}
-            fields: dict[str, Any] = {column: number for column, number in given.items() if number is not None}
-            tasks[name] = replace(tasks[name], **fields, **{column: row.cells.get(column, "") for column in NAMES})
+            values: dict[str, Any] = {column: number for column, number in given.items() if number is not None}
+            values |= {column: row.cells.get(column, "") for column in NAMES}
+            tasks[name] = replace(tasks[name], **values)
         seen[name] = row.line
     return list(tasks.values())
 
