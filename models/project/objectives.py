@@ -100,13 +100,20 @@ def objective_value(
 ) -> int:
     """Return the value of a sum of objectives and of the penalties of the tasks that are not done."""
     rows = list(done.values())
-    values = {
-        MAKESPAN: max((d.end for d in rows), default=0),
-        "weighted-tardiness": sum(d.task.weight * d.late for d in rows),
-        "weighted-earliness": sum(d.task.early_weight * d.early for d in rows),
-        "flow-time": sum(d.task.weight * (d.end - d.task.release) for d in rows),
-        "late-jobs": sum(d.task.weight for d in rows if d.late),
-        "total-setup": total_setup(resources, rows),
-    }
     penalties = sum(t.penalty for t in tasks if t.penalty is not None and t.name not in done)
-    return penalties + sum(factor * values[name] for name, factor in terms(objective).items())
+    return penalties + sum(factor * _value(name, rows, resources) for name, factor in terms(objective).items())
+
+
+def _value(name: str, rows: Sequence[Done], resources: Iterable[Resource]) -> int:
+    """Return the value of one objective."""
+    if name == MAKESPAN:
+        return max((d.end for d in rows), default=0)
+    if name == "weighted-tardiness":
+        return sum(d.task.weight * d.late for d in rows)
+    if name == "weighted-earliness":
+        return sum(d.task.early_weight * d.early for d in rows)
+    if name == "flow-time":
+        return sum(d.task.weight * (d.end - d.task.release) for d in rows)
+    if name == "late-jobs":
+        return sum(d.task.weight for d in rows if d.late)
+    return total_setup(resources, rows)

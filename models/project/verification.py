@@ -26,10 +26,14 @@ def verify(project: ProjectData, schedule: Schedule) -> list[Violation]:
         return fractions
     known = {t.name for t in project.tasks}
     violations = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
-    violations.extend(_missing(project, schedule))
     done = done_tasks(project, schedule)
+    if len(done) < len(project.tasks):
+        violations.extend(_missing(project, schedule))
+    with_breaks = [r for r in project.resources if r.breaks]
     for row in done.values():
-        violations.extend(_times(project, row))
+        violations.extend(_times(row))
+        for resource in with_breaks:
+            violations.extend(_breaks(resource, row))
     violations.extend(_precedences(project, done))
     for resource in project.resources:
         violations.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
@@ -46,13 +50,13 @@ def value(project: ProjectData, schedule: Schedule) -> int:
     KeyError
         If a task that must not be left out has no start, or a task has no mode.
     """
-    for task in project.tasks:
-        if task.name not in schedule.start:
-            if not task.optional:
-                raise KeyError(task.name)
-        elif mode_of(task, schedule) is None:
+    done = done_tasks(project, schedule)
+    for task in project.tasks if len(done) < len(project.tasks) else ():
+        if task.name in schedule.start and task.name not in done:
             raise MissingValue(f"task {task.name!r} has no mode in this schedule")
-    return objective_value(project.objective, project.tasks, project.resources, done_tasks(project, schedule))
+        if task.name not in done and not task.optional:
+            raise KeyError(task.name)
+    return objective_value(project.objective, project.tasks, project.resources, done)
 
 
 def mode_of(task: Task, schedule: Schedule) -> Mode | None:
@@ -103,8 +107,8 @@ def _missing(project: ProjectData, schedule: Schedule) -> Iterator[Violation]:
             yield Violation(task.name, 1, text)
 
 
-def _times(project: ProjectData, row: Done) -> Iterator[Violation]:
-    """Yield where one task contradicts its window and the breaks of its resources."""
+def _times(row: Done) -> Iterator[Violation]:
+    """Yield where one task contradicts its window."""
     task, start, end = row.task, row.start, row.end
     if start < task.release:
         of = f"its release date {task.release}" if task.release else "0"
@@ -112,18 +116,20 @@ def _times(project: ProjectData, row: Done) -> Iterator[Violation]:
     if task.deadline is not None and end > task.deadline:
         text = f"task {task.name!r} ends at {end}, its deadline is {task.deadline}"
         yield Violation(task.name, end - task.deadline, text)
-    if not row.mode.duration:
+
+
+def _breaks(resource: Resource, row: Done) -> Iterator[Violation]:
+    """Yield the breaks of a resource in which a task runs, or which suspend tasks and in which it starts."""
+    task, start, end = row.task.name, row.start, row.end
+    if not row.mode.duration or not row.mode.demands.get(resource.name):
         return
-    for resource in project.resources:
-        if not row.mode.demands.get(resource.name):
-            continue
-        for begin, over in joined(resource.breaks):
-            where = f"the break of {resource.name!r} from {begin} to {over}"
-            if resource.suspends and begin <= start < over:
-                yield Violation(task.name, over - start, f"task {task.name!r} starts at {start}, in {where}")
-            if not resource.suspends and start < over and end > begin:
-                text = f"task {task.name!r} runs from {start} to {end}, over {where}"
-                yield Violation(task.name, min(end, over) - max(start, begin), text)
+    for begin, over in joined(resource.breaks):
+        where = f"the break of {resource.name!r} from {begin} to {over}"
+        if resource.suspends and begin <= start < over:
+            yield Violation(task, over - start, f"task {task!r} starts at {start}, in {where}")
+        if not resource.suspends and start < over and end > begin:
+            text = f"task {task!r} runs from {start} to {end}, over {where}"
+            yield Violation(task, min(end, over) - max(start, begin), text)
 
 
 def _precedences(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Violation]:
