@@ -121,10 +121,11 @@ class Tasks:
         a = Assignment(self.model)
         done = done_tasks(self.project, schedule)
         for name, options in self.of_mode.items():
+            if self.of_task[name].optional and name not in schedule.start:
+                continue
             row = done.get(name)
-            if row is None:
-                if not self.of_task[name].optional:
-                    raise KeyError(name)
+            if row is None:  # it has no mode; without a start it is a KeyError
+                a.set(self.of_task[name], schedule.start[name], schedule.start[name])
                 continue
             a.set(self.of_task[name], row.start, row.end)
             for k, (mode, option) in enumerate(options):

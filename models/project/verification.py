@@ -52,10 +52,10 @@ def value(project: ProjectData, schedule: Schedule) -> int:
     """
     done = done_tasks(project, schedule)
     for task in project.tasks if len(done) < len(project.tasks) else ():
-        if task.name in schedule.start and task.name not in done:
-            raise MissingValue(f"task {task.name!r} has no mode in this schedule")
-        if task.name not in done and not task.optional:
-            raise KeyError(task.name)
+        if task.name in done or (task.optional and task.name not in schedule.start):
+            continue
+        start = schedule.start[task.name]
+        raise MissingValue(f"task {task.name!r}, which starts at {start}, has no mode in this schedule")
     return objective_value(project.objective, project.tasks, project.resources, done)
 
 
