@@ -244,11 +244,22 @@ class Lns(Heuristic):
 
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
+    condition: ClassVar[str] = (
+        "dispatching and profit problems, and projects that minimize the makespan without release dates, deadlines, setups, "
+        "breaks and other rules beside precedences and resources"
+    )
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED
     backend: str | None = field(default=None, metadata=BACKEND)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
     rounds: Positive | None = field(default=None, metadata=OPTION)
+
+    @classmethod
+    def takes(cls, problem: Problem) -> bool:
+        """Return whether it supports a problem; see ``condition``."""
+        if not isinstance(problem, Project):
+            return super().takes(problem)
+        return problem.kind in cls.kinds and not problem.features and problem.objective == "makespan"
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -451,6 +462,15 @@ class Backtracking(Heuristic):
 
 # --- Projects.
 
+PLACED_TASKS = "projects without no-idle resources, precedences without a wait, blocking and permutation"
+
+
+def _placed_tasks(problem: Problem) -> bool:
+    """Return whether the serial scheme supports a project."""
+    from .project.serial_sgs import takes
+
+    return isinstance(problem, Project) and problem.kind == "project" and takes(problem)
+
 
 @named
 @dataclass(frozen=True)
@@ -460,20 +480,26 @@ class SerialSgs(Heuristic):
     Parameters
     ----------
     rule : str
-        One of ``schedlab.heuristics.PRIORITY_RULES``.
+        One of ``schedlab.heuristics.PRIORITY_RULES``, "edd" (earliest due date) or "wspt" (duration / weight).
     """
 
     name: ClassVar[str] = "serial-sgs"
     kinds: ClassVar[tuple[str, ...]] = ("project",)
+    condition: ClassVar[str] = PLACED_TASKS
     unproved: ClassVar[tuple[str, ...]] = ("project",)
     rule: str = field(metadata=ARGUMENT)
 
     @classmethod
     def arguments(cls) -> tuple[str, ...]:
         """Return the priority rules."""
-        from .project.serial_sgs import PRIORITY_RULES
+        from .project.serial_sgs import DATE_RULES, PRIORITY_RULES
 
-        return PRIORITY_RULES
+        return (*PRIORITY_RULES, *DATE_RULES)
+
+    @classmethod
+    def takes(cls, problem: Problem) -> bool:
+        """Return whether no placed task must move; see ``condition``."""
+        return _placed_tasks(problem)
 
     def run(self, problem: Project, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
         """Place the tasks once."""
@@ -497,7 +523,13 @@ class MultiSgs(Heuristic):
 
     name: ClassVar[str] = "multi-sgs"
     kinds: ClassVar[tuple[str, ...]] = ("project",)
+    condition: ClassVar[str] = PLACED_TASKS
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
+
+    @classmethod
+    def takes(cls, problem: Problem) -> bool:
+        """Return whether no placed task must move; see ``condition``."""
+        return _placed_tasks(problem)
 
     def run(self, problem: Project, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
         """Place the tasks by each rule."""
@@ -519,7 +551,15 @@ class Bounds(Heuristic):
 
     name: ClassVar[str] = "bounds"
     kinds: ClassVar[tuple[str, ...]] = ("project",)
+    condition: ClassVar[str] = "projects that minimize the makespan and whose tasks must all be done"
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
+
+    @classmethod
+    def takes(cls, problem: Problem) -> bool:
+        """Return whether a bound of the makespan is one of the objective; see ``condition``."""
+        from .project.serial_sgs import bounds_hold
+
+        return isinstance(problem, Project) and problem.kind in cls.kinds and bounds_hold(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:

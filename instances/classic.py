@@ -14,8 +14,9 @@ from ..models.platform import ProblemError
 from ..models.project.problem import Project
 from .formats.knapsacks import read_knapsack
 from .formats.models import read_model
+from .formats.multi_skill import is_imopse, is_mslib, read_imopse, read_mslib
 from .formats.numbered_lines import FormatError, NumberedLine, is_whole, like_number, numbered_lines, wholes_of
-from .formats.projects import is_progen_max, read_mmlib, read_patterson, read_progen_max, read_psplib
+from .formats.projects import is_progen_max, read_mmlib, read_patterson, read_progen_max, read_psplib, subgraphs_fault
 from .formats.shops import (
     is_flow_shop,
     read_fjsplib,
@@ -25,6 +26,12 @@ from .formats.shops import (
     read_taillard_open_shop,
     shop_of_taillard,
 )
+from .formats.single_machine import (
+    is_aircraft_landing,
+    is_weighted_tardiness,
+    read_aircraft_landing,
+    read_weighted_tardiness,
+)
 from .instance import Instance
 
 # --- The benchmark libraries whose files are read: projects, shops, knapsacks; and the instance of such a file.
@@ -33,9 +40,10 @@ from .instance import Instance
 class Library(NamedTuple):
     """A file format: its reader, what it is, for the help, and whether its problems can be instance folders."""
 
-    read: Callable[[Path], Project | Knapsack | ModelProblem]
+    read: Callable[..., Project | Knapsack | ModelProblem]
     about: str
     folder: bool = True
+    several: bool = False  # whether a file has several problems: ``read`` takes the number of one
 
 
 LIBRARIES = {
@@ -47,11 +55,17 @@ LIBRARIES = {
     "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
     "taillard-job-shop": Library(read_taillard_job_shop, "job shop: Taillard's format, times and machines"),
     "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
+    "imopse": Library(read_imopse, "multi-skill project (MSRCPSP): .def of iMOPSE"),
+    "mslib": Library(read_mslib, "multi-skill project (MSRCPSP): .msrcp of MSLIB"),
+    "weighted-tardiness": Library(
+        read_weighted_tardiness, "single machine, weighted tardiness: wt40, wt50, wt100 of the OR-Library", several=True
+    ),
+    "aircraft-landing": Library(read_aircraft_landing, "aircraft landing: airland of the OR-Library, one runway"),
     "progen-max": Library(read_progen_max, "project with maximal time lags (RCPSP/max): .sch of ProGen/max", False),
     "knapsack": Library(read_knapsack, "0-1 knapsack: items and capacity, then value and weight of each", False),
     "model": Library(read_model, "model in the modelling language: JSON of Model.to_json", False),
 }
-ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".kp", ".txt", ".dat", ".json")
+ENDINGS = (".gz", ".sm", ".mm", ".rcp", ".fjs", ".sch", ".def", ".msrcp", ".kp", ".txt", ".dat", ".json")
 
 
 def library_name(path: str | Path) -> str:
@@ -68,7 +82,7 @@ def library_name(path: str | Path) -> str:
     return name or Path(path).name
 
 
-def library_instance(file: Path, form: str, name: str) -> Instance:
+def library_instance(file: Path, form: str, name: str, number: int | None = None) -> Instance:
     """Read a file of a benchmark library.
 
     Parameters
@@ -79,6 +93,8 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
         Its format, one of ``LIBRARIES``.
     name
         Name of the instance.
+    number
+        Which of the problems of a file with several; None: the file has one.
 
     Returns
     -------
@@ -92,7 +108,10 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
     ProblemError
         The data contradict themselves; the message begins with the file.
     """
-    problem = LIBRARIES[form].read(file)
+    library = LIBRARIES[form]
+    if number is not None and not library.several:
+        raise FormatError(file, 1, f"no number of a problem: files of {form} have one problem", str(number))
+    problem = library.read(file, number) if library.several else library.read(file)
     if isinstance(problem, Knapsack):
         description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
     elif isinstance(problem, ModelProblem):
@@ -116,12 +135,24 @@ def library_instance(file: Path, form: str, name: str) -> Instance:
 # - flow shop: jobs and machines, then a row of durations per machine, perhaps with lines of words;
 # - job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
 # - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
+# - multi-skill project: tables of resources with skills and of tasks (iMOPSE), or modules with titles (MSLIB);
+# - weighted tardiness: 125 problems of 40, 50 or 100 jobs, with weights from 1 to 10;
+# - aircraft landing: planes and freeze time, then 6 numbers and the separations of each plane;
 # - knapsack: items and capacity, then a line with value and weight per item;
 # - model: an object of JSON with the key ``schedlab_model``.
 
+OTHERS = {
+    "imopse": is_imopse,
+    "mslib": is_mslib,
+    "weighted-tardiness": is_weighted_tardiness,
+    "aircraft-landing": is_aircraft_landing,
+}
 SHAPES = {"jsplib": "job shop", "fjsplib": "flexible job shop", "patterson": "Patterson"}
 LARGEST = 50_000_000  # bytes; the largest files of the literature have less than 2 MB, logs have more
-READABLE = "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, knapsack, model in JSON"
+READABLE = (
+    "job shop, flexible job shop, flow shop, open shop, RCPSP and multi-mode RCPSP of PSPLIB and MMLIB, Patterson, RCPSP/max, "
+    "multi-skill project of iMOPSE and MSLIB, weighted tardiness, aircraft landing, knapsack, model in JSON"
+)
 
 
 def read_classic(path: str | Path) -> Instance:
@@ -159,6 +190,9 @@ def read_classic(path: str | Path) -> Instance:
 def _read(file: Path) -> tuple[str, Instance]:
     """Return the format of a file and its instance. Raises what ``read_classic`` raises."""
     lines = numbered_lines(file)
+    refused = subgraphs_fault(lines)
+    if refused is not None:
+        raise refused
     reasons: list[str] = []
     faults: list[FormatError] = []
     for form in _forms(lines):
@@ -205,6 +239,9 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
     """Return the formats that the file may have, most likely first."""
     if lines[0].text.lstrip().startswith("{") and any(MARK in line.text for line in lines[:2]):
         return ["model"]
+    for form, fits in OTHERS.items():
+        if fits(lines):
+            return [form]
     if any("PRECEDENCE RELATIONS" in line.text.upper() for line in lines):
         return ["psplib"]
     if is_progen_max(lines):

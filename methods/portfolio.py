@@ -13,7 +13,7 @@ from ..backends.solver_thread import INTERRUPTED
 from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
-from ..heuristics.registry import Heuristic, warm_up_for
+from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
 from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
 from ..models.dispatch.objectives import ObjectiveDisagrees
 from ..models.excerpt import with_short_repr
@@ -63,14 +63,18 @@ def eviction_steps(problem: Eviction) -> Sequence[Step]:
 
 
 def project_steps(problem: Project) -> Sequence[Step]:
-    """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT."""
-    return [
-        Step("multi-sgs"),
-        Step("bounds", 0.05),
-        Step("lns", 0.1),
-        Step("cpsat:modes", 0.3),
-        Step("lns@cpsat"),
-    ]
+    """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT; of these, what supports the project."""
+    if HEURISTICS["lns"].takes(problem):
+        return [
+            Step("multi-sgs"),
+            Step("bounds", 0.05),
+            Step("lns", 0.1),
+            Step("cpsat:modes", 0.3),
+            Step("lns@cpsat"),
+        ]
+    first = [Step("multi-sgs")] if HEURISTICS["multi-sgs"].takes(problem) else []
+    bounds = [Step("bounds", 0.05)] if first and HEURISTICS["bounds"].takes(problem) else []
+    return [*first, *bounds, Step("cpsat:modes")]
 
 
 def usual_steps(problem: Problem) -> Sequence[Step]:

@@ -259,6 +259,14 @@ PROJECT = _files(
     modes_csv='task,mode,duration,bench,paint\ncut,1,3,1,0\n"paint, ""y""",fast,2,0,5\n"paint, ""y""",slow,6,0,1\npack,1,4,1,0\n',
     precedences_csv='before,after,delay\ncut,"paint, ""y""",1\ncut,pack,-2\n',
 )
+SHOP = _files(
+    instance_toml='kind = "project"\nobjective = "weighted-tardiness+2*makespan"\npermutation = ["saw"]\n\n[[resources]]\nname = "bench"\n'
+    'capacity = 1\nbreaks = [[4, 5], [9, 12]]\nsuspends = true\n\n[[resources]]\nname = "saw"\ncapacity = 1\nno_idle = true\n',
+    modes_csv="task,mode,duration,bench,saw\ncut,1,3,0,1\npaint,1,2,1,0\npack,1,4,1,0\n",
+    precedences_csv="before,after,delay,no_wait,blocking\ncut,paint,1,1,\npaint,pack,0,,1\n",
+    tasks_csv="task,release,deadline,due,weight,earliness_weight,penalty,family,job\ncut,2,40,9,2,1,,,a\npaint,,,5,,,,red,a\n",
+    setups_csv="resource,before,after,time\nbench,red,pack,3\n",
+)
 PROFIT = _files(
     instance_toml=f"""\
 kind = "profit"
@@ -403,3 +411,53 @@ DISPATCH_RUNNING = _files(
     instance_toml='kind = "dispatch"\nobjective = "waiting"\nbegin_s = 100\nqueues = [{ name = "q", ewt_s = 60 }]\n\n[platform]\n'
     'groups = [{ name = "n", count = 2, capacity = { cores = 8 } }]\n',
 )
+
+IMOPSE = """\
+==========================================================
+General characteristics:
+Tasks: 2
+Resources: 2
+Precedence relations: 1
+Number of skill types: 2
+==========================================================
+ResourceID Salary Skills
+1 9.5 Q0: 2 Q1: 1
+2 8.0 Q1: 3
+==========================================================
+TaskID Duration Skill Predecessor IDs
+1 4 Q0: 1
+2 3 Q1: 1 1
+==========================================================
+"""
+MSLIB = """\
+\\* Project Module *\\
+3 3 2 1
+
+9
+
+9
+
+2 1 2
+4 1 3
+0 0
+
+\\* Workforce Module *\\
+1 0
+1 1
+0 1
+
+\\* Workforce Module with Skill Levels *\\
+1 0
+1 1
+0 1
+
+\\* Skill Requirements Module *\\
+1 1
+0 1
+0 0
+
+\\* Skill Level Requirements Module *\\
+1 1
+"""
+WEIGHTED_TARDINESS = "2 3 1\n5 1 2\n4 4 1\n"
+LANDING = "3 10\n0 5 8 20 3 4\n99999 6 3\n0 6 9 30 1.0 2.00\n2 99999 5\n0 4 9 30 5 1\n3 4 99999\n"

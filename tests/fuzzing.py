@@ -47,8 +47,10 @@ from schedlab.instances.classic import read_classic
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
 from schedlab.instances.formats.knapsacks import read_knapsack
+from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
 from schedlab.instances.formats.projects import read_progen_max
 from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
+from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.simulation import JobsError, read_jobs
 
@@ -196,6 +198,12 @@ FORMATS: dict[str, Format] = {
     "flow-shop": _single("x.txt", seeds.FLOW_SHOP, read_flow_shop),
     "taillard": _single("x.txt", seeds.TAILLARD, read_taillard_job_shop),
     "taillard-open": _single("x.txt", seeds.TAILLARD, read_taillard_open_shop),
+    "imopse": _single("x.def", seeds.IMOPSE, read_imopse),
+    "mslib": _single("x.msrcp", seeds.MSLIB, read_mslib),
+    "weighted-tardiness": _single("x.txt", seeds.WEIGHTED_TARDINESS, read_weighted_tardiness),
+    "aircraft-landing": _single("x.txt", seeds.LANDING, read_aircraft_landing),
+    "classic-imopse": _single("x", seeds.IMOPSE, read_classic),
+    "classic-landing": _single("x", seeds.LANDING, read_classic),
     "classic-jsp": _single("x", seeds.JOB_SHOP, read_classic),
     "classic-fjsp": _single("x", seeds.FLEXIBLE, read_classic),
     "classic-rcp": _single("x", seeds.PATTERSON, read_classic),
@@ -215,6 +223,7 @@ FORMATS: dict[str, Format] = {
     "eviction": Format(lambda: seeds.EVICTION, _folder),
     "eviction-physical": Format(lambda: seeds.EVICTION_PHYSICAL, _folder),
     "project": Format(lambda: seeds.PROJECT, _folder),
+    "shop": Format(lambda: seeds.SHOP, _folder),
     "profit": Format(lambda: seeds.PROFIT, _folder),
     "jobs": _single("jobs.csv", seeds.BATSIM_JOBS, read_jobs),
     "record": Format(records.of_a_run, _records),

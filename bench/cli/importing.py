@@ -296,6 +296,7 @@ def import_project(
     file: Annotated[Path, typer.Argument(help="file of the benchmark library, plain or gz")],
     out: Annotated[Path, typer.Option(help="folder of the instance to write")],
     name: Annotated[str | None, typer.Option(help="name in the description; default: name of the file")] = None,
+    number: Annotated[int | None, typer.Option(min=1, help="which problem of a file with several")] = None,
 ) -> None:
     """Convert a project of a benchmark library to an instance.
 
@@ -304,18 +305,21 @@ def import_project(
     Example: bench import psplib j301_1.sm --out j301_1
 
     Example: bench import jsplib ft10.txt --out ft10
+
+    Example: bench import weighted-tardiness wt40.txt --number 7 --out wt40_7
     """
     form = str(context.info_name)
-    instance = project_instance(file, form, name or file.name.removesuffix(".gz").partition(".")[0])
+    usual = file.name.removesuffix(".gz").partition(".")[0] + ("" if number is None else f"_{number}")
+    instance = project_instance(file, form, name or usual, number)
     with writing(out):
         write(instance, out)
     say(f"{out}: {instance.description}; to see it: bench show {out}")
 
 
-def project_instance(file: Path, form: str, name: str) -> Instance:
+def project_instance(file: Path, form: str, name: str, number: int | None = None) -> Instance:
     """Read a file of a benchmark library, one of ``LIBRARIES``. Raises WrongUse with the line of a fault, ProblemError."""
     try:
-        return library_instance(file, form, name)
+        return library_instance(file, form, name, number)
     except FormatError as e:
         raise WrongUse(str(e)) from e
 

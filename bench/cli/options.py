@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from ...backends import UnknownName
 from ...models.dispatch.objectives import objective_names
 from ...models.problem import Problem
+from ...models.project.objectives import OBJECTIVES
 from ...simulation.settings import Described
 from ..errors import WrongUse
 from ..executors.base import LOCAL, Where
@@ -170,7 +171,8 @@ DurationsOption = Annotated[
 ObjectiveOption = Annotated[
     str | None,
     typer.Option(
-        help=f"another objective: {', '.join(objective_names())} or my_module:OBJECTIVE", rich_help_panel=PROBLEM
+        help=f"another objective: {', '.join(objective_names())} or my_module:OBJECTIVE; of projects {', '.join(OBJECTIVES)}",
+        rich_help_panel=PROBLEM,
     ),
 ]
 NodesNeeded = Annotated[

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from rich.console import Console
 
+from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...models.counts import how_many
 from ...models.display.drawing import draw
@@ -20,7 +21,7 @@ from ..grid import GOOD, Column, Grid, number, percent, seconds
 from ..pages import Card, Section
 from ..plots.svg import single
 from ..records.store import Record
-from ..runs.view import WHOLE, Default, Defaults
+from ..runs.view import WHOLE, Default, Defaults, View
 from ..tables.methods import ViewResults, group_by_view, status, summary
 from .base import Drawing
 from .plain import PlainKind
@@ -98,7 +99,13 @@ def _card(title: str, record: Record, end: int) -> Card:
     shown = replace(chart_of(record), title="", end=end)
     height = min(MOST_HEIGHT, MACHINE * sum(row.height for row in shown.rows))
     picture = single(f"{title}: {record['method']}", lambda ax: draw(shown, ax), AROUND + height)
-    return Card(record["method"], f"makespan {number(record['objective'])}", picture)
+    return Card(record["method"], f"{objective_name([record])} {number(record['objective'])}", picture)
+
+
+def objective_name(records: Iterable[Record]) -> str:
+    """Return "makespan" if it is the objective of these records, else "objective"."""
+    ends = [(float(r["objective"]), max(int(row[3]) for row in r["tasks"])) for r in records if r.get("tasks")]
+    return "makespan" if all(value == end for value, end in ends) else "objective"
 
 
 def _table(results: ViewResults) -> Grid:
@@ -106,7 +113,7 @@ def _table(results: ViewResults) -> Grid:
     columns = [
         Column("method", lambda row: row.method, words=True),
         Column("status", status, words=True),
-        Column("makespan", lambda row: row.objective, number),
+        Column(objective_name(results.records), lambda row: row.objective, number),
         Column("bound", lambda row: max(row.bounds, default=None), number),
         Column("gap", results.gap, percent),
         Column("best at s", lambda row: row.mean(lambda r: r["best_s"]), seconds),
@@ -118,11 +125,14 @@ def _table(results: ViewResults) -> Grid:
 
 SMALL = 20  # tasks up to which HiGHS is among the default methods
 METHODS = tuple(Default(name, 20) for name in ("auto", "multi-sgs", "cpsat:modes", "cpsat:modes+warm", "cpo:modes"))
+OF_PLACED_TASKS = ("multi-sgs", "cpsat:modes+warm")  # left out where the serial scheme does not support the project
 SMALL_METHODS = (*METHODS, Default("highs:modes@pairwise", 20))
 
 
 class ProjectKind(PlainKind):
-    """Projects: resource-constrained project scheduling, job shops."""
+    """Projects: resource-constrained project scheduling, shops; other objectives."""
+
+    view_options = ("objective",)
 
     @property
     def record_fields(self) -> Mapping[str, Any]:
@@ -130,8 +140,17 @@ class ProjectKind(PlainKind):
         return FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
-        """Return the whole project, with HiGHS if it is small."""
-        return {WHOLE: SMALL_METHODS if len(instance.project.tasks) <= SMALL else METHODS}
+        """Return the whole project with the methods that support it, with HiGHS if it is small."""
+        project = instance.project
+        methods = SMALL_METHODS if len(project.tasks) <= SMALL else METHODS
+        if HEURISTICS["multi-sgs"].takes(project):
+            return {WHOLE: methods}
+        return {WHOLE: [m for m in methods if m.method not in OF_PLACED_TASKS]}
+
+    def problem(self, instance: Instance, view: View) -> Problem:
+        """Return the project, perhaps with another objective."""
+        project = cast(Project, instance.problem)
+        return project if view.objective is None else replace(project, objective=view.objective)
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
         """Return when each task runs, and what it uses."""

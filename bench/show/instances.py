@@ -25,7 +25,7 @@ from ...models.project.problem import Project, Resource
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
-from ...models.words import clock
+from ...models.words import clock, listed
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 from ..kinds.base import bench_kind
@@ -346,14 +346,17 @@ def _project_lines(project: Project) -> Iterator[str]:
     durations = [m.duration for t in project.tasks for m in t.modes]
     delays = sum(delay != 0 for *_, delay in project.precedences)
     impossible = sum(modes) - sum(map(len, possible.values()))
-    yield f"objective: makespan ({project.sense})"
+    yield f"objective: {project.objective} ({project.sense})"
+    if project.features:
+        yield f"with {listed(project.features)}"
     yield (
         f"{how_many(len(modes), 'task')} with {_range(modes)} mode{'s' * (max(modes) > 1)}, {sum(modes)} in all, durations {_range(durations)}"
         + (f"; {how_many(impossible, 'mode', verb='exceed')} a capacity" if impossible else "")
     )
     yield f"{len(project.precedences)} precedences" + (f", {delays} of them with a delay" if delays else "")
     longest = max(project.heads[name] + min(m.duration for m in ms) for name, ms in possible.items())
-    yield f"makespan: at least {longest:,} by the longest path, at most {project.horizon:,}"
+    at_least = "" if any(t.optional for t in project.tasks) else f"at least {longest:,} by the longest path, "
+    yield f"makespan: {at_least}at most {project.horizon:,}"
 
 
 def _resource(project: Project, resource: Resource) -> list[str]:

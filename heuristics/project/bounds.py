@@ -22,10 +22,11 @@ from ...models.array_types import Ints
 from ...models.deadline import Deadline
 from ...models.project.formulations import exclusive_sets
 from ..clock import Clock, compiled_first
+from ..errors import NotForThisProblem
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
-from .serial_sgs import longest_path, multi_sgs
+from .serial_sgs import CONDITION, longest_path, multi_sgs, takes
 
 START_SHARE = 0.5  # of the time limit, for the first schedule
 MOST_TASKS = 2000  # with a path between each two of them: 32 MB
@@ -65,6 +66,8 @@ def project_bounds(
     ------
     NothingFound
         No choice of modes was found for which the non-renewable resources suffice, and there is no start.
+    NotForThisProblem
+        There is no start, and ``multi_sgs`` makes none.
 
     Examples
     --------
@@ -75,6 +78,8 @@ def project_bounds(
     seen = Incumbents(problem, "bounds", on_incumbent, warm_start, Deadline(time_limit))
     schedule = seen.start
     if schedule is None:
+        if not takes(problem):
+            raise NotForThisProblem(f"bounds needs a start, as multi-sgs supports only {CONDITION}")
         listed = multi_sgs(problem, time_limit=seen.deadline.share(START_SHARE).limit)
         assert listed.schedule is not None and listed.objective is not None
         schedule = listed.schedule

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
@@ -11,9 +10,11 @@ from typing import NamedTuple
 from ...backends.result import Result
 from ...models.deadline import Deadline
 from ...models.problem import Schedule
-from ...models.project.problem import Mode, Project
+from ...models.project.objectives import MAKESPAN, terms
+from ...models.project.problem import Mode, Project, Task
 from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
+from .availability import Availability
 
 # --- The tasks of a project by number, with their precedences in both directions.
 
@@ -25,6 +26,8 @@ class ProjectNetwork(NamedTuple):
     ----------
     names
         Name of each task.
+    tasks
+        The tasks.
     modes
         Modes of each task, without those that exceed a capacity.
     before
@@ -36,6 +39,7 @@ class ProjectNetwork(NamedTuple):
     """
 
     names: tuple[str, ...]
+    tasks: tuple[Task, ...]
     modes: tuple[tuple[Mode, ...], ...]
     before: tuple[tuple[tuple[int, int], ...], ...]
     after: tuple[tuple[tuple[int, int], ...], ...]
@@ -51,6 +55,7 @@ def network(project: Project) -> ProjectNetwork:
     graph = project.graph
     return ProjectNetwork(
         names,
+        project.tasks,
         tuple(project.possible(t) for t in project.tasks),
         tuple(tuple((at[n], edge["delay"]) for n, edge in graph.pred[name].items()) for name in names),
         tuple(tuple((at[n], edge["delay"]) for n, edge in graph.succ[name].items()) for name in names),
@@ -74,63 +79,6 @@ def tails(net: ProjectNetwork, durations: list[int]) -> list[int]:
     return tails
 
 
-# --- The use of a renewable resource over time.
-
-
-class ResourceUsage:
-    """The use of a renewable resource as a step function of time.
-
-    Parameters
-    ----------
-    capacity : int
-        The amount that is available at every time.
-
-    Examples
-    --------
-    >>> crew = ResourceUsage(3)
-    >>> crew.add(start=0, end=4, demand=2)
-    >>> crew.earliest(start=1, duration=5, demand=2), crew.earliest(start=1, duration=5, demand=1)
-    (4, 1)
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._times = [0]
-        self._used = [0]  # from each time to the next one; the last one is 0
-
-    def earliest(self, start: int, duration: int, demand: int) -> int:
-        """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
-        times = self._times
-        used = self._used
-        most = self.capacity - demand
-        k = bisect_right(times, start) - 1
-        while True:
-            end = start + duration
-            while k < len(times) and times[k] < end:
-                if used[k] > most:
-                    break
-                k += 1
-            else:
-                return start
-            k += 1
-            start = times[k]
-
-    def add(self, start: int, end: int, demand: int) -> None:
-        """Occupy the demand from ``start`` to ``end``."""
-        first = self._breakpoint(start)
-        last = self._breakpoint(end)
-        for k in range(first, last):
-            self._used[k] += demand
-
-    def _breakpoint(self, time: int) -> int:
-        """Return the position of a breakpoint at this time, which is inserted if there is none."""
-        k = bisect_left(self._times, time)
-        if k == len(self._times) or self._times[k] != time:
-            self._times.insert(k, time)
-            self._used.insert(k, self._used[k - 1])
-        return k
-
-
 # --- Priority rules for the tasks of a project [Kolisch1996b].
 #
 # Task i has the duration d(i), the immediate successors S(i), all successors A(i), the demand q(i, r) of the renewable
@@ -150,7 +98,11 @@ class ResourceUsage:
 # ``grpw``  greatest rank positional weight  -(d(i) + sum of d(j) over j in S(i))
 # ``grd``   greatest resource demand         -d(i) * (sum of q(i, r) / C(r) over all r)
 # ``spt``   shortest processing time         d(i)
+# ``edd``   earliest due date                due(i), or less if a successor is due by then
+# ``wspt``  weighted shortest processing     d(i) / weight(i)
 # ========  ===============================  =========================================
+#
+# The last two are for objectives beside the makespan.
 
 Values = list[float]
 
@@ -222,6 +174,17 @@ def _shortest(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str,
     return [*_durations(modes)]
 
 
+def _due_date(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    latest = [float("inf") if t.due is None else float(t.due) for t in net.tasks]
+    for k in reversed(net.order):
+        latest[k] = min([latest[k], *(latest[j] - modes[j].duration - delay for j, delay in net.after[k])])
+    return latest
+
+
+def _weighted_shortest(net: ProjectNetwork, modes: Sequence[Mode], capacity: Mapping[str, int]) -> Values:
+    return [m.duration / t.weight if t.weight else float("inf") for m, t in zip(modes, net.tasks, strict=True)]
+
+
 _RULES: dict[str, Callable[[ProjectNetwork, Sequence[Mode], Mapping[str, int]], Values]] = {
     "lft": _latest_finish,
     "lst": _latest_start,
@@ -232,8 +195,27 @@ _RULES: dict[str, Callable[[ProjectNetwork, Sequence[Mode], Mapping[str, int]], 
     "grpw": _rank_weight,
     "grd": _resource_demand,
     "spt": _shortest,
+    "edd": _due_date,
+    "wspt": _weighted_shortest,
 }
-PRIORITY_RULES = tuple(_RULES)
+DATE_RULES = ("edd", "wspt")  # for objectives beside the makespan
+PRIORITY_RULES = tuple(rule for rule in _RULES if rule not in DATE_RULES)
+
+
+def rules_for(project: Project) -> tuple[str, ...]:
+    """Return the priority rules for the objective of a project, the likeliest first."""
+    return PRIORITY_RULES if set(terms(project.objective)) == {MAKESPAN} else (*DATE_RULES, *PRIORITY_RULES)
+
+
+# --- What the scheme supports.
+
+REFUSED = ("no-idle resources", "precedences without a wait", "blocking", "a permutation")
+CONDITION = "projects without no-idle resources, precedences without a wait, blocking and permutation"
+
+
+def takes(project: Project) -> bool:
+    """Return whether the scheme supports a project: it never moves a task that it has placed."""
+    return not set(project.features) & set(REFUSED)
 
 
 # --- A mode for each task so that the non-renewable resources suffice.
@@ -431,9 +413,10 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     project
         The project.
     rule
-        Name of the priority rule, one of ``PRIORITY_RULES``: "lft" (latest finish time), "lst" (latest start time), "slack", "est"
+        Name of the priority rule, one of ``PRIORITY_RULES`` or ``DATE_RULES``: "lft" (latest finish time), "lst" (latest start time), "slack", "est"
         (earliest start time), "mts" (most total successors), "mis" (most immediate successors), "grpw" (greatest rank
-        positional weight), "grd" (greatest resource demand), "spt" (shortest processing time).
+        positional weight), "grd" (greatest resource demand), "spt" (shortest processing time), "edd" (earliest due date), "wspt" (weighted
+        shortest processing time).
 
     Returns
     -------
@@ -445,7 +428,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     UnknownOrder
         The rule is unknown.
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice.
+        No choice of modes was found for which the non-renewable resources suffice, or a task misses its deadline.
 
     References
     ----------
@@ -458,11 +441,22 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     >>> serial_sgs(Project(crew, [Resource("crew", 2)], [("a", "c")]), "lft").start
     {'a': 0, 'b': 0, 'c': 2}
     """
-    if rule not in PRIORITY_RULES:
+    if rule not in _RULES:
         raise UnknownOrder(rule)
+    return _generator(project).schedule(rule)
+
+
+def _generator(project: Project) -> _Generator:
+    """Return the scheme for a project, or for its tasks that must be done if the other resources do not suffice for all."""
     net = network(project)
-    modes, budget = feasible_modes(project, net)
-    return _Generator(project, net, modes, budget).schedule(rule)
+    try:
+        return _Generator(project, net, *feasible_modes(project, net))
+    except NothingFound:
+        if not any(t.optional for t in project.tasks):
+            raise
+    must = project.with_tasks([t.name for t in project.tasks if not t.optional])
+    net = network(must)
+    return _Generator(project, net, *feasible_modes(must, net))
 
 
 def multi_sgs(
@@ -488,14 +482,15 @@ def multi_sgs(
     Returns
     -------
     Result
-        It is "optimal" if the makespan is that of the longest path with the shortest modes. Its ``details``: ``rule``, the
+        It is "optimal" if it is a makespan, and that of the longest path with the shortest modes. Its ``details``: ``rule``, the
         rule that made the schedule (None: it is the start); ``skipped``, the rules that were left out because of the
         time limit.
 
     Raises
     ------
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, and there is no start.
+        No choice of modes was found for which the non-renewable resources suffice, or each rule misses a deadline; and there is
+        no start.
 
     References
     ----------
@@ -509,20 +504,20 @@ def multi_sgs(
     4
     """
     seen = Incumbents(problem, "multi-sgs", on_incumbent, warm_start, Deadline(time_limit))
-    least = longest_path(problem)
+    least = longest_path(problem) if bounds_hold(problem) else None
     best = seen.start
     rule = None
     skipped = list[str]()
-    makespan = None if best is None else problem.value(best)
+    lowest = None if best is None else problem.value(best)
     try:
-        made = () if seen.stopped or makespan == least else _by_rules(problem, seen, skipped)
+        made = () if seen.stopped or lowest == least is not None else _by_rules(problem, seen, skipped)
         for name, schedule in made:
             value = problem.value(schedule)
-            if makespan is None or value < makespan:
+            if lowest is None or value < lowest:
                 best = schedule
                 rule = name
-                makespan = value
-                if not seen.report(makespan, lambda shorter=schedule: shorter) or makespan == least:  # type: ignore[misc]
+                lowest = value
+                if not seen.report(lowest, lambda shorter=schedule: shorter) or lowest == least:  # type: ignore[misc]
                     break
     except NothingFound:
         if best is None:
@@ -531,21 +526,39 @@ def multi_sgs(
     left = f"; skipped at the time limit: {', '.join(skipped)}" if skipped else ""
     message = "no rule is better than the start" if rule is None else f"best priority rule: {rule}"
     details = {"rule": rule, "skipped": tuple(skipped)}
-    return seen.result(best, message=message + left, optimal=makespan == least, details=details)
+    return seen.result(best, message=message + left, optimal=lowest == least, details=details)
 
 
 def _by_rules(problem: Project, seen: Incumbents, skipped: list[str]) -> Iterator[tuple[str, Schedule]]:
-    """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
-    net = network(problem)
-    generator = _Generator(problem, net, *feasible_modes(problem, net))
+    """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``.
+
+    Raises NothingFound if each rule misses a deadline.
+    """
+    generator = _generator(problem)
     longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
-    for k, rule in enumerate(PRIORITY_RULES):
+    missed: NothingFound | None = None
+    some = False
+    rules = rules_for(problem)
+    for k, rule in enumerate(rules):
         before = seen.elapsed
         if seen.trace and seen.deadline.earlier(longest).passed:
-            skipped.extend(PRIORITY_RULES[k:])
+            skipped.extend(rules[k:])
             return
-        yield rule, generator.schedule(rule)
+        try:
+            schedule = generator.schedule(rule)
+        except NothingFound as e:
+            missed = e
+            continue
+        some = True
+        yield rule, schedule
         longest = max(longest, seen.elapsed - before)
+    if missed is not None and not some:
+        raise missed
+
+
+def bounds_hold(project: Project) -> bool:
+    """Return whether lower bounds of the makespan are bounds of the objective, and all tasks are done."""
+    return terms(project.objective) == {MAKESPAN: 1} and not any(t.optional for t in project.tasks)
 
 
 def longest_path(project: Project) -> int:
@@ -555,59 +568,80 @@ def longest_path(project: Project) -> int:
 
 
 class _Generator:
-    """The serial schedule generation scheme for one project and one choice of modes."""
+    """The serial schedule generation scheme for one project, the tasks that it places, and one choice of modes."""
 
     def __init__(self, project: Project, net: ProjectNetwork, modes: list[Mode], budget: Budget) -> None:
+        self._project = project
         self._net = net
         self._modes = modes
         self._budget = budget
         self._capacity = {r.name: r.capacity for r in project.resources if r.renewable}
 
     def schedule(self, rule: str) -> Schedule:
-        """Return the schedule of a rule."""
+        """Return the schedule of a rule, without the tasks that cost more than their penalties.
+
+        Raises NothingFound if it misses a deadline.
+        """
+        placed = self._placed(rule)
+        fewer = self._without_losses(placed)
+        left_out = placed.start.keys() - fewer.start.keys()
+        if not left_out:
+            return placed
+        again = self._without_losses(self._placed(rule, left_out))  # the others may start earlier
+        return min(again, fewer, key=self._project.value)
+
+    def _placed(self, rule: str, left_out: Collection[str] = ()) -> Schedule:
+        """Place the tasks in the order of a rule."""
         net = self._net
         modes = list(self._modes)
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
-        usages = {name: ResourceUsage(capacity) for name, capacity in self._capacity.items()}
+        free = Availability(self._project.resources)
         value = priorities(net, rule, modes, self._capacity)
         missing = [len(before) for before in net.before]
         eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
         heapify(eligible)
-        ends = [0] * len(net.names)
+        ends: dict[int, int] = {}
         result = Schedule({}, {})
         while eligible:
             k = heappop(eligible)[1]
-            ready = max([0, *(ends[i] + delay for i, delay in net.before[k])])
-            options = [m for m in net.modes[k] if budget.allows(modes[k], m)]
-            starts = [_earliest(usages, m, ready) for m in options]
-            best = min(range(len(options)), key=lambda n: (starts[n] + options[n].duration, budget.need(options[n])))
-            start = starts[best]
-            mode = options[best]
-            budget.used = budget.after(modes[k], mode)
-            modes[k] = mode
-            ends[k] = start + mode.duration
-            for name, demand in _running(usages, mode):
-                usages[name].add(start, ends[k], demand)
-            result.start[net.names[k]], result.nodes[net.names[k]] = start, {mode.name: 1}
+            task = net.tasks[k]
             for j, _ in net.after[k]:
                 missing[j] -= 1
                 if not missing[j]:
                     heappush(eligible, (value[j], j))
+            if task.name in left_out:
+                continue
+            ready = max([task.release, *(ends[i] + delay for i, delay in net.before[k] if i in ends)])
+            options = [m for m in net.modes[k] if budget.allows(modes[k], m)]
+            times = [free.earliest(task, m, ready) for m in options]
+            best = min(range(len(options)), key=lambda n: (times[n][1], budget.need(options[n])))
+            start, end = times[best]
+            if task.deadline is None or end <= task.deadline:
+                mode = options[best]
+                budget.used = budget.after(modes[k], mode)
+                modes[k] = mode
+                ends[k] = end
+                free.add(task, mode, start, end)
+                result.start[task.name], result.nodes[task.name] = start, {mode.name: 1}
+            elif not task.optional:
+                raise NothingFound(
+                    f"by the priority rule {rule}, task {task.name!r} ends at {end}, after its deadline {task.deadline}"
+                )
         return result
 
-
-def _running(usages: dict[str, ResourceUsage], mode: Mode) -> list[tuple[str, int]]:
-    """Return the demands of a mode of renewable resources; a mode of duration 0 occupies nothing."""
-    return [(name, demand) for name, demand in mode.demands.items() if demand and mode.duration and name in usages]
-
-
-def _earliest(usages: dict[str, ResourceUsage], mode: Mode, ready: int) -> int:
-    """Return the first time from ``ready`` on at which all renewable resources are free for a mode."""
-    start = ready
-    demands = _running(usages, mode)
-    while True:
-        before = start
-        for name, demand in demands:
-            start = usages[name].earliest(start, mode.duration, demand)
-        if start == before:
-            return start
+    def _without_losses(self, schedule: Schedule) -> Schedule:
+        """Return the schedule without the tasks whose penalty is less than what they cost, found one after another."""
+        project = self._project
+        with_setups = any(r.setups for r in project.resources)
+        best = schedule
+        value = project.value(schedule) if any(t.optional for t in project.tasks) else 0
+        for task in project.tasks:
+            if not task.optional or task.name not in best.start:
+                continue
+            start = {name: time for name, time in best.start.items() if name != task.name}
+            fewer = Schedule(start, {name: best.nodes[name] for name in start})
+            less = project.value(fewer)
+            if less < value and not (with_setups and project.verify(fewer)):
+                best = fewer
+                value = less
+        return best

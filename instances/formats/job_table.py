@@ -41,7 +41,7 @@ def read_job_table(path: str | Path) -> Workload:
 
     The columns are those of ``jobs.csv``: ``id``, ``submit``, ``units``, ``runtime``, and if known ``queue``,
     ``walltime``, ``start``, ``user``, ``name``, ``power``, ``array``, and those of a site, ``asked.account``,
-    ``recorded.nodes`` and so on (``instances/files/site_cells.py``). Every other column is a resource: the amount that
+    ``recorded.nodes`` and so on (``instances/site_columns.py``). Every other column is a resource: the amount that
     one unit requests. Times are in s, power is in W, memory in MB. Empty cells are unknown values.
 
     Parameters

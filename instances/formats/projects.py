@@ -9,6 +9,7 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.counts import how_many
 from ...models.platform import LATEST, ProblemError
+from ...models.project.objectives import MAKESPAN
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
 from ..files.lines import whole_of
 from .numbered_lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, wholes_of
@@ -19,7 +20,11 @@ MOST = 100_000  # upper limit of the numbers of resources and machines
 
 
 def checked_project(
-    path: str | Path, tasks: Sequence[Task], resources: Sequence[Resource], links: Sequence[tuple[str, str]]
+    path: str | Path,
+    tasks: Sequence[Task],
+    resources: Sequence[Resource],
+    links: Sequence[tuple[str, str]],
+    objective: str = MAKESPAN,
 ) -> Project:
     """Make the project of a file.
 
@@ -31,6 +36,8 @@ def checked_project(
         The tasks and resources.
     links
         Precedence pairs (task, successor).
+    objective
+        The objective.
 
     Returns
     -------
@@ -43,7 +50,7 @@ def checked_project(
         The data contradict themselves; the message begins with the path.
     """
     try:
-        return Project(tasks, resources, links)
+        return Project(tasks, resources, links, objective)
     except ProblemError as e:
         raise ProblemError(f"{path}: {e}") from None
 
@@ -393,3 +400,66 @@ def is_progen_max(lines: Sequence[NumberedLine]) -> bool:
     """Return whether a file begins with four numbers and then has an activity 0 with lags in brackets."""
     first = lines[0].text.split()
     return len(first) >= 2 and wholes_of(first) is not None and len(lines) > 1 and bool(LAG.search(lines[1].text))
+
+
+# --- Formats of projects with alternative subgraphs, which are refused by their names.
+
+
+def subgraphs_fault(lines: Sequence[NumberedLine]) -> FormatError | None:
+    """Return the error of a file whose project chooses among subgraphs: RCPSP-PS [1]_ and ASLIB [2]_; None for others.
+
+    References
+    ----------
+    .. [1] T. van der Beek, J. T. van Essen, J. Pruyn and K. Aardal, "Exact solution methods for the resource constrained project
+       scheduling problem with a flexible project structure" (2024).
+    .. [2] T. Servranckx and M. Vanhoucke, "A tabu search procedure for the resource-constrained project scheduling problem with
+       alternative subgraphs", European Journal of Operational Research 273 (2019), 841-860.
+    """
+    for name, found in (("RCPSP-PS", _selection_groups(lines)), ("ASLIB", _subgraphs(lines))):
+        if found is not None:
+            expected = (
+                f"a project without alternative subgraphs; files of {name}, which choose among them, are not supported"
+            )
+            return FormatError(found.path, found.number, expected, found.text.strip()[:SHOWN])
+    return None
+
+
+def _selection_groups(lines: Sequence[NumberedLine]) -> NumberedLine | None:
+    """Return the first line of selection groups: an RCPSP-PS file has three lines per activity after two of the head."""
+    if len(lines) < 5:
+        return None
+    head, capacities = (wholes_of(line.text.split()) for line in lines[:2])
+    if head is None or capacities is None or len(head) != 3 or len(lines) != 2 + 3 * head[0]:
+        return None
+    if len(capacities) != head[1] + head[2]:
+        return None
+    for k in range(head[0]):
+        work, groups, after = (wholes_of(line.text.split()) for line in lines[2 + 3 * k : 5 + 3 * k])
+        if work is None or groups is None or after is None or len(work) != 1 + len(capacities):
+            return None
+        if len(after) != 1 + after[0] or not _are_groups(groups):
+            return None
+    return lines[3]
+
+
+def _are_groups(values: Sequence[int]) -> bool:
+    """Return whether numbers are a number of groups, then for each a number of activities and these."""
+    at = 1
+    for _ in range(values[0]):
+        if at >= len(values):
+            return False
+        at += 1 + values[at]
+    return at == len(values)
+
+
+def _subgraphs(lines: Sequence[NumberedLine]) -> NumberedLine | None:
+    """Return the line with the three shares at which the subgraphs of an ASLIB file begin."""
+    for k, line in enumerate(lines[:-1]):
+        words = line.text.split()
+        if len(words) == 3 and all(re.fullmatch(r"[01]\.\d{1,12}", word, re.ASCII) for word in words):
+            count = wholes_of(lines[k + 1].text.split())
+            graphs = [wholes_of(each.text.split()) for each in lines[k + 2 : k + 2 + (count or [0])[0]]]
+            known = [graph for graph in graphs if graph is not None and len(graph) == 1 + graph[0]]
+            if count is not None and len(count) == 1 and count[0] and len(known) == count[0]:
+                return line
+    return None

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ..display.gantt import Bar, Gantt, Piece, Row, pack
 from ..problem import Schedule
-from .problem import Mode, Project, Task
+from .problem import Project
+from .verification import done_tasks
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1
@@ -32,15 +33,12 @@ class Band(NamedTuple):
 
 
 def scheduled(project: Project, schedule: Schedule) -> list[TaskRow]:
-    """Return each task that has a start, with its mode and its times."""
+    """Return each task that has a start and a mode, with its times."""
     renewable = {r.name for r in project.resources if r.renewable}
     rows = []
-    for task in project.tasks:
-        if task.name in schedule.start:
-            mode = _mode(task, schedule)
-            start = schedule.start[task.name]
-            used = {r: amount for r, amount in mode.demands.items() if amount and r in renewable}
-            rows.append(TaskRow(task.name, mode.name, start, start + mode.duration, used))
+    for name, row in done_tasks(project, schedule).items():
+        used = {r: amount for r, amount in row.mode.demands.items() if amount and r in renewable}
+        rows.append(TaskRow(name, row.mode.name, row.start, row.end, used))
     return rows
 
 
@@ -115,30 +113,23 @@ def rows(project: Project, schedule: Schedule) -> list[dict[str, Any]]:
 
     ``demands`` is a dictionary of all resources, ``nodes`` the mode as the schedule has it.
     """
-    modes = {t.name: _mode(t, schedule) for t in project.tasks if t.name in schedule.start}
     return [
         {
-            "job": t.task,
-            "mode": t.mode,
-            "start": t.start,
-            "end": t.end,
-            "duration": t.end - t.start,
-            "demands": dict(modes[t.task].demands),
-            "nodes": schedule.nodes.get(t.task),
+            "job": name,
+            "mode": row.mode.name,
+            "start": row.start,
+            "end": row.end,
+            "duration": row.end - row.start,
+            "demands": dict(row.mode.demands),
+            "nodes": schedule.nodes.get(name),
         }
-        for t in scheduled(project, schedule)
+        for name, row in done_tasks(project, schedule).items()
     ]
 
 
 def job_of(task: str) -> str:
     """Return the job of a task of a job shop ("job 1 step 2": "job 1"); other tasks are jobs of their own."""
     return task.partition(" step ")[0]
-
-
-def _mode(task: Task, schedule: Schedule) -> Mode:
-    """Return the mode of a task; of a task with one mode it may be omitted."""
-    chosen = schedule.nodes.get(task.name) or {task.modes[0].name: 1}
-    return next(m for m in task.modes if chosen.get(m.name))
 
 
 def _label(band: Band) -> str:

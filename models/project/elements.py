@@ -1,21 +1,33 @@
-"""The removable elements of a project: tasks, precedences, resources.
+"""The removable elements of a project: tasks, their release dates and deadlines, precedences, resources.
 
 Without its element, a task is not there, and none of its precedences; a precedence does not hold; and a resource has as
-much as all tasks together need in any of their modes.
+much as all tasks together need in any of their modes, without breaks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from ..elements import Element, Elements, named, plain_sentence
+from ..elements import ConstraintElements, Element, Elements, named, plain_sentence
 from ..words import listed
+from .objectives import MAKESPAN
 from .problem import Link, Project, Resource, Task
 
 
+def elements(problem: Project) -> Elements:
+    """Return the elements of a project: the constraints of its formulation if it has setups or resources without idle time.
+
+    Without a task between two others, the setup between these may be longer, and a resource may be idle.
+    """
+    if any(r.setups or r.no_idle for r in problem.resources):
+        return ConstraintElements(problem.formulations["modes"]().model)
+    return ProjectElements(problem)
+
+
 class ProjectElements(Elements):
-    """The elements of a project.
+    """The elements of a project without setups and resources without idle time.
 
     Parameters
     ----------
@@ -23,26 +35,41 @@ class ProjectElements(Elements):
         The project.
     """
 
-    objectives = ("makespan",)
-
     def __init__(self, problem: Project) -> None:
         self.problem = problem
+        self.objectives = (MAKESPAN,) if problem.objective == MAKESPAN else ()
         self.links = _names(problem.precedences)
         most = {t.name: max(m.duration for m in t.modes) for t in problem.tasks}
         self.all = (
             *(Element("resource", r.name, _capacity(r)) for r in sorted(problem.resources, key=lambda r: r.renewable)),
             *(Element("task", t.name, _task(t)) for t in sorted(problem.tasks, key=lambda t: -most[t.name])),
+            *(_deadline(t) for t in problem.tasks if t.deadline is not None),
+            *(
+                Element("release", t.name, f"{t.name} starts at {t.release} or later")
+                for t in problem.tasks
+                if t.release
+            ),
             *(Element("precedence", name, _link(link)) for name, link in self.links.items()),
         )
 
     def part(self, kept: Collection[Element]) -> Project:
         """Return the project with the kept elements alone."""
         names = {(e.kind, e.name) for e in kept}
-        tasks = [t for t in self.problem.tasks if ("task", t.name) in names]
+        p = self.problem
+        tasks = [_task_part(t, names) for t in p.tasks if ("task", t.name) in names]
         there = {t.name for t in tasks}
         links = [link for name, link in self.links.items() if ("precedence", name) in names]
-        resources = [r if ("resource", r.name) in names else self._enough(r) for r in self.problem.resources]
-        return Project(tasks, resources, [link for link in links if link[0] in there and link[1] in there])
+        links = [link for link in links if link[0] in there and link[1] in there]
+        pairs = {link[:2] for link in links}
+        resources = [r if ("resource", r.name) in names else self._enough(r) for r in p.resources]
+        return Project(
+            tasks,
+            resources,
+            links,
+            no_wait=[pair for pair in p.no_wait if pair in pairs],
+            blocking=[pair for pair in p.blocking if pair in pairs],
+            permutation=[name for name in p.permutation if ("resource", name) in names],
+        )
 
     def _enough(self, resource: Resource) -> Resource:
         """Return the resource with as much as all tasks together can need."""
@@ -66,12 +93,12 @@ class ProjectElements(Elements):
             if need > resource.capacity:
                 return f"{tasks} {verb} at least {need} of {resource.name} in all; the project has {resource.capacity}"
         limits = [e.text for e in found if e.kind == "limit"]
-        if not limits or not part.tasks:
+        if not limits or not part.tasks or {"deadline", "release"} & {e.kind for e in found} or part.features:
             return plain_sentence(found)
         tasks = listed([t.name for t in part.tasks])
-        if (
-            not names and len(part.precedences) == len(part.tasks) - 1
-        ):  # without one of them the rest is feasible: a path
+        if {e.kind for e in found} <= {"task", "precedence", "limit"} and len(part.precedences) == len(
+            part.tasks
+        ) - 1:  # without one of them the rest is feasible: a path
             took = sum(t.shortest for t in part.tasks) + sum(delay for *_, delay in part.precedences)
             return f"{tasks} follow one another and take {took} in all, but {listed(limits)}"
         having = [f"{r.capacity} of {r.name}" for r in of_conflict]
@@ -93,6 +120,17 @@ def _names(links: Sequence[Link]) -> dict[str, Link]:
         number = seen[link[:2]]
         names[f"{link[0]} -> {link[1]}" + (f" ({number})" if number > 1 else "")] = link
     return names
+
+
+def _task_part(task: Task, names: Collection[tuple[str, str]]) -> Task:
+    """Return a task without its dates whose elements are removed."""
+    release = task.release if ("release", task.name) in names else 0
+    deadline = task.deadline if ("deadline", task.name) in names else None
+    return replace(task, release=release, deadline=deadline)
+
+
+def _deadline(task: Task) -> Element:
+    return Element("deadline", task.name, f"{task.name} ends by {task.deadline}")
 
 
 def _capacity(r: Resource) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,13 @@ from .. import language as sl
 from ..array_types import Bools, Ints
 from ..compiled import vectorized
 from ..counts import how_many
-from ..language import Assignment, Interval, Model
+from ..language import Model
 from ..problem import Encoding, Schedule
-from .problem import Mode, Project, ProjectMax, Resource, Task, mode_of
+from .intervals import Tasks
+from .objectives import MAKESPAN, terms
+from .problem import Mode, Project, ProjectMax, Resource, Task
+from .rules import add_rules, objective
+from .verification import mode_of
 
 # --- Sets of tasks of a project of which no two can run at the same time.
 #
@@ -91,11 +94,13 @@ def _ordered(project: Project) -> Bools:
     import networkx as nx
 
     at = {t.name: k for k, t in enumerate(project.tasks)}
+    left_out = {t.name for t in project.tasks if t.optional}
     after = np.zeros((len(at), len(at)), dtype=bool)
     for name in reversed(list(nx.topological_sort(project.graph))):
         for successor, edge in project.graph.succ[name].items():
             if edge["delay"] >= 0:
-                after[at[name]] |= after[at[successor]]
+                if successor not in left_out:
+                    after[at[name]] |= after[at[successor]]
                 after[at[name], at[successor]] = True
     return after | after.T
 
@@ -267,71 +272,6 @@ def shared(a: Bits, b: Bits) -> int:
 #                                                                            use r, if one of them has several modes
 
 
-@dataclass
-class Tasks:
-    """The intervals of a project.
-
-    Parameters
-    ----------
-    project : Project
-        The project.
-    model : Model
-        The model.
-    of_task : dict
-        The interval of each task, by name.
-    of_mode : dict
-        The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
-    horizon : int
-        The greatest makespan. Modes with which it would be exceeded are left out.
-    """
-
-    project: Project
-    model: Model
-    horizon: int
-    of_task: dict[str, Interval] = field(default_factory=dict)
-    of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
-
-    def add(self, task: Task) -> None:
-        """Declare the intervals of one task, without the modes that exceed a capacity."""
-        possible = [m for m in self.project.possible(task) if _lasts(self._window(task, m.duration))]
-        sizes = [m.duration for m in possible]
-        window = self._window(task, min(sizes))
-        whole = self.model.interval(task.name, size=(min(sizes), max(sizes)), start=window)
-        self.of_task[task.name] = whole
-        if len(possible) == 1:
-            self.of_mode[task.name] = [(possible[0], whole)]
-            return
-        options = []
-        for mode in possible:
-            window = self._window(task, mode.duration)
-            name = f"{task.name} in mode {mode.name}"
-            options.append((mode, self.model.interval(name, mode.duration, window, optional=True)))
-        self.of_mode[task.name] = options
-        self.model.add(sl.alternative(whole, [o for _, o in options]), f"mode of {task.name}")
-
-    def _window(self, task: Task, duration: int) -> tuple[int, int]:
-        return self.project.start_window(task, duration, self.horizon)
-
-    def read(self, assignment: Assignment) -> Schedule:
-        """Return the starts and modes of an assignment."""
-        schedule = Schedule({}, {})
-        for name, options in self.of_mode.items():
-            schedule.start[name] = assignment.start[self.of_task[name].index]
-            schedule.nodes[name] = {m.name: 1 for m, o in options if assignment.present[o.index]}
-        return schedule
-
-    def write(self, schedule: Schedule) -> Assignment:
-        """Return the assignment of a schedule; the mode of a task with one mode may be omitted."""
-        a = Assignment(self.model)
-        for name, options in self.of_mode.items():
-            start = schedule.start[name]
-            for mode, option in options:
-                if len(options) == 1 or schedule.nodes.get(name, {}).get(mode.name):
-                    a.set(option, start, start + mode.duration)
-                    a.set(self.of_task[name], start, start + mode.duration)
-        return a
-
-
 def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Encoding:
     """Make the formulation with an interval per task, and one per mode for tasks with several modes.
 
@@ -363,28 +303,32 @@ def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[
     tasks = Tasks(project, Model(f"project of {how_many(len(project.tasks), 'task')}", horizon=most), most)
     for task in project.tasks:
         tasks.add(task)
+    tasks.add_holds()
     makespan = _makespan(tasks)
+    shortens = MAKESPAN in terms(project.objective) and not any(t.optional for t in project.tasks)
     for resource in project.resources:
         _limit(tasks, resource)
-        if resource.renewable and resource.capacity:
+        if shortens and resource.renewable and resource.capacity:
             _load(tasks, resource, makespan)
     for k, names in enumerate(exclusive_sets(project) if exclusive is None else exclusive, 1):
         tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
     for before, after, edge in project.graph.edges(data=True):
         link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
         tasks.model.add(link, f"{before} -> {after}")
-    tasks.model.minimize(makespan)
+    add_rules(tasks)
+    tasks.model.minimize(objective(tasks, makespan))
     return tasks
-
-
-def _lasts(window: tuple[int, int]) -> bool:
-    return window[0] <= window[1]
 
 
 def _makespan(tasks: Tasks) -> sl.Linear:
     """Return the greatest end. Tasks that another task must follow with a delay >= 0 are left out."""
     succ = tasks.project.graph.succ
-    last = [v.end for name, v in tasks.of_task.items() if all(e["delay"] < 0 for e in succ[name].values())]
+    left_out = {t.name for t in tasks.project.tasks if t.optional}
+    last = [
+        v.end
+        for name, v in tasks.of_task.items()
+        if all(e["delay"] < 0 or after in left_out for after, e in succ[name].items())
+    ]
     return sl.max(last) if last else sl.sum([])
 
 
@@ -403,12 +347,10 @@ def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:
 
 def _limit(tasks: Tasks, resource: Resource) -> None:
     """Add the constraint of one resource, unless its capacity cannot be exceeded."""
-    amounts = {
-        name: [(o, m.demands.get(resource.name, 0)) for m, o in options] for name, options in tasks.of_mode.items()
-    }
-    if sum(max(d for _, d in options) for options in amounts.values()) <= resource.capacity:
+    amounts = {name: tasks.on(resource, name) for name in tasks.of_task}
+    if sum(max((d for _, d in options), default=0) for options in amounts.values()) <= resource.capacity:
         return
-    rows = [(o, d) for options in amounts.values() for o, d in options if d]
+    rows = [row for options in amounts.values() for row in options]
     if not resource.renewable:
         used = sl.sum([o.presence for o, _ in rows], weights=[d for _, d in rows])
         tasks.model.add(used <= resource.capacity, resource.name)

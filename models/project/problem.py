@@ -1,16 +1,15 @@
-"""Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, time lags; least makespan."""
+"""Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, time lags, objectives."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from ...errors import MissingValue, WrongArgument
-from ..arguments import Fields, all_fields_whole, checked, expect, is_whole, named, text_of, whole_records, wrong
-from ..comparing import hashable
+from ...errors import WrongArgument
+from ..arguments import all_fields_whole, checked, expect, is_whole, text_of, whole_amounts, whole_records, wrong
 from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..formulations import formulations_of
@@ -18,110 +17,17 @@ from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..unknown_names import hint
+from . import graphs, verification
+from .data import MODE, RESOURCE, TASK, Link, Mode, Pair, Resource, Task
+from .objectives import MAKESPAN, OF_DUE_DATES, terms
 
-# --- The data of a project: resources, and tasks with modes.
-
-Link = tuple[str, str, int]  # before, after, delay
-RESOURCE = Fields(one=("capacity",), names=("name",))
-TASK = Fields(names=("name",))
-MODE = Fields(one=("duration",), amounts=("demands",), names=("name",))
+__all__ = ["Link", "Mode", "Pair", "Project", "ProjectMax", "Resource", "Task"]
 
 
 def name_of(task: object) -> Any:
     """Return the name of a task in a precedence: an integer as a text; anything else as it is, and no task has it."""
     text = text_of(task)
     return task if text is None else text
-
-
-@named
-@with_short_repr
-@dataclass(frozen=True)
-class Resource:
-    """A resource of a project.
-
-    Parameters
-    ----------
-    name : str
-        The name of the resource.
-    capacity : int
-        The amount that is available, >= 0.
-    renewable : bool, default True
-        Whether the capacity limits the use at every time (True) or the total use over the whole project (False).
-
-    Examples
-    --------
-    >>> Resource("paint", 4, renewable=False).capacity
-    4
-    """
-
-    name: str
-    capacity: int
-    renewable: bool = True
-
-
-@named
-@with_short_repr
-@hashable
-@dataclass(frozen=True)
-class Mode:
-    """One of the modes in which a task can be processed.
-
-    Parameters
-    ----------
-    name : str
-        The name of the mode.
-    duration : int
-        The duration, >= 0, in the time unit of the project.
-    demands : mapping of str to int
-        The amount of each resource that the task needs in this mode.
-
-    Examples
-    --------
-    >>> Mode("fast", duration=2, demands={"hands": 2}).demands["hands"]
-    2
-    """
-
-    name: str
-    duration: int
-    demands: Mapping[str, int] = field(default_factory=dict)
-
-
-@named
-@with_short_repr
-@dataclass(frozen=True)
-class Task:
-    """A task that is processed in exactly one of its modes, without interruption.
-
-    Parameters
-    ----------
-    name : str
-        The name of the task.
-    modes : tuple of Mode
-        The modes, at least one.
-
-    Examples
-    --------
-    >>> Task.single("weld", 3, {"robots": 1}).modes[0].duration
-    3
-    """
-
-    name: str
-    modes: tuple[Mode, ...]
-
-    @classmethod
-    def single(cls, name: str, duration: int, demands: Mapping[str, int] | None = None) -> Task:
-        """Return a task with one mode, which is named "1"."""
-        return cls(name, (Mode("1", duration, {} if demands is None else demands),))
-
-    @property
-    def shortest(self) -> int:
-        """The least duration of its modes."""
-        return min(m.duration for m in self.modes)
-
-    @property
-    def longest(self) -> int:
-        """The greatest duration of its modes."""
-        return max(m.duration for m in self.modes)
 
 
 # --- Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
@@ -131,13 +37,14 @@ class Task:
 # choose from, the flexible job shop problem.
 
 
-@checked(values=False, skip=("precedences",))
+@checked(values=False, skip=("precedences", "no_wait", "blocking", "objective"))
 @with_short_repr
 @dataclass(frozen=True, init=False)
 class Project:
-    """Schedule ``tasks`` on ``resources`` so that the makespan is least.
+    """Schedule ``tasks`` on ``resources`` so that the objective, by default the makespan, is least.
 
-    A schedule holds the start of each task and its mode, as ``Schedule({task: start}, {task: {mode: 1}})``.
+    A schedule holds the start of each task and its mode, as ``Schedule({task: start}, {task: {mode: 1}})``; a task that is
+    left out has no start.
 
     Parameters
     ----------
@@ -147,13 +54,25 @@ class Project:
         The resources.
     precedences : iterable of (str, str) or (str, str, int)
         (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay or later.
-        The delay is in the time unit of the project and may be negative.
+        The delay is in the time unit of the project and may be negative. A precedence of a task that is left out holds.
+    objective : str, default "makespan"
+        One of ``OBJECTIVES`` of ``schedlab.models.project.objectives``, or a sum of them with factors:
+        "weighted-tardiness+10*late-jobs". The penalties of the tasks that are left out are added.
+    no_wait : iterable of (str, str)
+        Precedences (before, after) whose second task starts exactly at the end of the first one plus the delay.
+    blocking : iterable of (str, str)
+        Precedences (before, after) whose first task keeps its renewable resources until the second one starts. At the same
+        time, tasks may exchange their resources.
+    permutation : iterable of str
+        Renewable resources of capacity 1 on which the jobs (``Task.job``) have the same order; each job has at most one task on each of them.
 
     Raises
     ------
     ProblemError
         If the data contradict each other. The message names the tasks of a cycle of precedences, and the resource
         exceeded by a task that can never run.
+    UnknownName
+        If there is no such objective.
 
     References
     ----------
@@ -162,15 +81,20 @@ class Project:
     Examples
     --------
     >>> cut = Task.single("cut", 3, {"saw": 1})
-    >>> glue = Task("glue", (Mode("fast", 2, {"hands": 2}), Mode("slow", 5, {"hands": 1})))
+    >>> glue = Task("glue", (Mode("fast", 2, {"hands": 2}), Mode("slow", 5, {"hands": 1})), due=4, weight=2)
     >>> p = Project([cut, glue], [Resource("saw", 1), Resource("hands", 2)], [("cut", "glue")])
-    >>> p.value(Schedule({"cut": 0, "glue": 3}, {"glue": {"fast": 1}}))
-    5
+    >>> schedule = Schedule({"cut": 0, "glue": 3}, {"glue": {"fast": 1}})
+    >>> p.value(schedule), Project(p.tasks, p.resources, p.precedences, "weighted-tardiness").value(schedule)
+    (5, 2)
     """
 
     tasks: tuple[Task, ...]
     resources: tuple[Resource, ...]
     precedences: tuple[Link, ...]
+    objective: str = MAKESPAN
+    no_wait: tuple[Pair, ...] = ()
+    blocking: tuple[Pair, ...] = ()
+    permutation: tuple[str, ...] = ()
 
     kind: str = field(default="project", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
@@ -180,17 +104,85 @@ class Project:
         tasks: Iterable[Task],
         resources: Iterable[Resource],
         precedences: Iterable[tuple[str, str] | Link] = (),
+        objective: str = MAKESPAN,
+        no_wait: Iterable[Pair] = (),
+        blocking: Iterable[Pair] = (),
+        permutation: Iterable[str] = (),
     ) -> None:
-        links = tuple(_links(precedences))
-        for name, value in {"tasks": tuple(tasks), "resources": tuple(resources), "precedences": links}.items():
+        values = {
+            "tasks": tuple(tasks),
+            "resources": tuple(resources),
+            "precedences": tuple(_links(precedences, "precedences")),
+            "objective": objective,
+            "no_wait": tuple(link[:2] for link in _links(no_wait, "no_wait", delays=False)),
+            "blocking": tuple(link[:2] for link in _links(blocking, "blocking", delays=False)),
+            "permutation": tuple(permutation),
+        }
+        for name, value in values.items():
             object.__setattr__(self, name, value)
+        terms(objective)
         _check_modes(self.tasks)
-        faults = _make_whole(self) or list(_faults(self))
+        faults = _make_whole(self) or list(_faults(self)) or list(faults_of_rules(self))
         if not faults:
             faults = [*_cycles(self), *_impossible(self)]
         if faults:
             more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
             raise ProblemError("\n".join(faults[:10]) + more)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        resources: Iterable[Resource] | None = None,
+        objective: str | None = None,
+        permutation: Iterable[str] | None = None,
+    ) -> Project:
+        """Return the project of a directed graph of networkx: its nodes are the tasks, its edges the precedences.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph or networkx.MultiDiGraph
+            Attributes of a node: ``duration`` and ``demands`` (a dict), or ``modes``, ``{name: (duration, demands)}``; and
+            each field of ``Task`` by its name. Attributes of an edge: ``delay``, and ``no_wait`` and ``blocking`` (True or
+            False). Other attributes are not used.
+        resources, objective, permutation
+            As for ``Project``. None: those in ``graph.graph``, where ``to_networkx`` puts them.
+
+        Raises
+        ------
+        WrongArgument
+            If it is no directed graph, or there are no resources.
+        ProblemError
+            If a node has neither a duration nor modes, or the data contradict each other.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("cut", duration=3, demands={"saw": 1})
+        >>> graph.add_node("glue", duration=2, due=4)
+        >>> graph.add_edge("cut", "glue", delay=1)
+        >>> p = Project.from_networkx(graph, [Resource("saw", 1)])
+        >>> p.heads, p.tasks[1].due
+        ({'cut': 0, 'glue': 4}, 4)
+        """
+        given = {"resources": resources, "objective": objective, "permutation": permutation}
+        return Project(**graphs.project_arguments(graph, given))
+
+    def to_networkx(self) -> Any:
+        """Return the project as a ``networkx.DiGraph`` with the attributes that ``from_networkx`` reads.
+
+        Of several precedences of the same two tasks, the graph has the one with the greatest delay.
+
+        Examples
+        --------
+        >>> p = Project([Task.single("a", 3, due=9), Task.single("b", 2)], [Resource("m", 1)], [("a", "b", 1)])
+        >>> p.to_networkx().nodes["a"], p.to_networkx().edges["a", "b"]
+        ({'duration': 3, 'demands': {}, 'due': 9}, {'delay': 1})
+        >>> Project.from_networkx(p.to_networkx()) == p
+        True
+        """
+        return graphs.project_graph(self)
 
     def possible(self, task: Task) -> tuple[Mode, ...]:
         """Return the modes of a task whose demands do not exceed the capacities."""
@@ -218,7 +210,7 @@ class Project:
 
     @cached_property
     def heads(self) -> dict[str, int]:
-        """The earliest start of each task: the longest path to it, with the shortest modes."""
+        """The earliest start of each task: the longest path to it from a release date, with the shortest modes."""
         return _longest(self, forward=True)
 
     @cached_property
@@ -228,11 +220,77 @@ class Project:
 
     @cached_property
     def horizon(self) -> int:
-        """An upper bound of the optimal makespan: all tasks one after another in their longest modes."""
+        """An end by which some optimal schedule has ended all tasks.
+
+        From the last release date and the last end of a break on, some task always runs in such a schedule, or a delay or a
+        setup is waited for: else all later tasks could start earlier, and no objective would become worse. Earliness would,
+        before the last due date.
+        """
+        return self._last_date + sum(t.longest for t in self.tasks) + sum(self._waits.values())
+
+    @property
+    def _last_date(self) -> int:
+        """The last release date, end of a break and, for earliness, due date; at least 0."""
+        dates = [0, *(t.release for t in self.tasks), *(over for r in self.resources for _, over in r.breaks)]
+        if "weighted-earliness" in terms(self.objective):
+            dates += [t.due for t in self.tasks if t.due is not None]
+        return max(dates)
+
+    @property
+    def _waits(self) -> dict[str, int]:
+        """The greatest delay or setup before each task that has one."""
         waits: dict[str, int] = {}
         for _, after, delay in self.precedences:
             waits[after] = max(delay, waits.get(after, 0))
-        return sum(t.longest for t in self.tasks) + sum(waits.values())
+        for resource in self.resources:
+            longest: dict[str, int] = {}
+            for (_, kind), time in resource.setups.items():
+                longest[kind] = max(time, longest.get(kind, 0))
+            for task in self.tasks if longest else ():
+                waits[task.name] = max(longest.get(task.kind, 0), waits.get(task.name, 0))
+        return waits
+
+    @cached_property
+    def features(self) -> tuple[str, ...]:
+        """What it has beside modes, resources and precedences, in words.
+
+        Examples
+        --------
+        >>> Project([Task.single("a", 3, release=2, deadline=9)], []).features
+        ('release dates', 'deadlines')
+        """
+        has = {
+            "release dates": any(t.release for t in self.tasks),
+            "deadlines": any(t.deadline is not None for t in self.tasks),
+            "tasks that may be left out": any(t.optional for t in self.tasks),
+            "setups": any(r.setups for r in self.resources),
+            "breaks": any(r.breaks for r in self.resources),
+            "no-idle resources": any(r.no_idle for r in self.resources),
+            "precedences without a wait": bool(self.no_wait),
+            "blocking": bool(self.blocking),
+            "a permutation": bool(self.permutation),
+        }
+        return tuple(name for name, given in has.items() if given)
+
+    def with_tasks(self, names: Collection[str]) -> Project:
+        """Return the project of some of its tasks, with what the others do not concern; it minimizes the makespan.
+
+        Examples
+        --------
+        >>> p = Project([Task.single(n, 2) for n in "abc"], [], [("a", "b"), ("b", "c")], no_wait=[("b", "c")])
+        >>> p.with_tasks(["b", "c"]).precedences
+        (('b', 'c', 0),)
+        """
+        tasks = [t for t in self.tasks if t.name in names]
+        kinds = {t.kind for t in tasks}
+        resources = [
+            replace(r, setups={pair: time for pair, time in r.setups.items() if kinds.issuperset(pair)})
+            for r in self.resources
+        ]
+        links = [link for link in self.precedences if link[0] in names and link[1] in names]
+        no_wait = [pair for pair in self.no_wait if pair[0] in names and pair[1] in names]
+        blocking = [pair for pair in self.blocking if pair[0] in names and pair[1] in names]
+        return Project(tasks, resources, links, no_wait=no_wait, blocking=blocking, permutation=self.permutation)
 
     def start_window(self, task: Task, duration: int, horizon: int | None = None) -> tuple[int, int]:
         """Return the earliest and latest start of a task in a mode of this duration, within the horizon (None: the usual)."""
@@ -246,37 +304,32 @@ class Project:
 
     def verify(self, schedule: Schedule) -> list[Violation]:
         """Return all violations of a schedule, found by a sweep over its events on the data alone."""
-        return verify(self, checked_schedule(schedule, "verify"))
+        return verification.verify(self, checked_schedule(schedule, "verify"))
 
     def value(self, schedule: Schedule) -> int:
-        """Return the makespan, from the data alone; raise KeyError for a task without a start or mode."""
-        return value_of(schedule, lambda: (t.name for t in self.tasks), lambda s: makespan(self, s), "task")
+        """Return the objective, from the data alone; raise KeyError for a task without a start or mode."""
+        needed = [t.name for t in self.tasks if not t.optional]
+        return value_of(schedule, lambda: needed, lambda s: verification.value(self, s), "task")
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""
         return Schedule.from_json(data)
 
 
-def _links(precedences: Iterable[tuple[str, str] | Link]) -> Iterator[Link]:
+def _links(given: object, argument: str, delays: bool = True) -> Iterator[Link]:
     """Yield (before, after, delay) of each precedence; raise WrongArgument for anything else."""
-    if (
-        not isinstance(precedences, Iterable)
-        or isinstance(precedences, (str, Mapping))
-        or hasattr(precedences, "columns")
-    ):
-        raise WrongArgument(
-            f"precedences of Project is {precedences!r:.100}; expected a list of (before, after, delay)"
-        )
-    for k, p in enumerate(precedences):
+    form = "(before, after) or (before, after, delay)" if delays else "(before, after)"
+    if not isinstance(given, Iterable) or isinstance(given, (str, Mapping)) or hasattr(given, "columns"):
+        listed = "(before, after, delay)" if delays else form
+        raise WrongArgument(f"{argument} of Project is {given!r:.100}; expected a list of {listed}")
+    lengths = (2, 3) if delays else (2,)
+    for k, p in enumerate(given):
         if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
             yield p[0], p[1], 0
             continue
-        names = tuple(map(name_of, p[:2])) if isinstance(p, (tuple, list)) and len(p) in (2, 3) else ()
+        names = tuple(map(name_of, p[:2])) if isinstance(p, (tuple, list)) and len(p) in lengths else ()
         if not names or not all(isinstance(name, str) for name in names):
-            raise WrongArgument(
-                f"precedences[{k}] of Project is {p!r:.100}; expected (before, after) or (before, after, delay) with the "
-                "names of tasks"
-            )
+            raise WrongArgument(f"{argument}[{k}] of Project is {p!r:.100}; expected {form} with the names of tasks")
         yield names[0], names[1], p[2] if len(p) == 3 else 0
 
 
@@ -288,40 +341,62 @@ def _check_modes(tasks: Sequence[Task]) -> None:
 
 
 def _longest(project: Project, forward: bool) -> dict[str, int]:
-    """Return the longest path over the precedences to the start of each task, or from its end; at least 0."""
+    """Return the longest path over the precedences to the start of each task, or from its end; at least 0.
+
+    A task that may be left out is no part of a path to another task. Paths to a start begin with release dates.
+    """
     import networkx as nx
 
     graph = project.graph if forward else project.graph.reverse(copy=False)
     shortest = {t.name: min(m.duration for m in project.possible(t)) for t in project.tasks}
-    paths_from: dict[str, int] = {}
+    paths_from = {t.name: t.release if forward else 0 for t in project.tasks}
+    left_out = {t.name for t in project.tasks if t.optional}
     for name in nx.topological_sort(graph):
-        paths = (paths_from[other] + shortest[other] + edge["delay"] for other, edge in graph.pred[name].items())
-        paths_from[name] = max(paths, default=0)
-        paths_from[name] = max(paths_from[name], 0)
+        before = ((o, edge) for o, edge in graph.pred[name].items() if o not in left_out)
+        paths = (paths_from[other] + shortest[other] + edge["delay"] for other, edge in before)
+        paths_from[name] = max(paths_from[name], max(paths, default=0))
     return paths_from
 
 
 def _make_whole(p: Project) -> list[str]:
     """Convert NumPy's integers to Python's; return a message for each value that is no whole number."""
     resources, faults = whole_records(p.resources, RESOURCE, lambda r: f"resource {r.name!r}")
+    resources, faults_of_setups = _with_whole_setups(resources)
     tasks: list[Task] = []
-    modes_are_whole = all_fields_whole([m for t in p.tasks for m in t.modes], MODE)
+    modes_are_whole = all_fields_whole([m for t in p.tasks for m in t.modes], MODE) and all_fields_whole(p.tasks, TASK)
     for t in p.tasks:
-        if modes_are_whole and type(t.modes) is tuple and type(t.name) is str:  # the common case, kept fast
+        if modes_are_whole and type(t.modes) is tuple:  # the common case, kept fast
             tasks.append(t)
             continue
         modes, faults_of_modes = whole_records(t.modes, MODE, lambda m, t=t: f"task {t.name!r}, mode {m.name!r}")  # type: ignore[misc]
-        (named,), wrong_names = whole_records([t], TASK, lambda t: f"task {t.name!r}")
-        tasks.append(named if modes is t.modes or faults_of_modes else Task(named.name, modes))
-        faults += [*wrong_names, *faults_of_modes]
+        (named,), wrong_values = whole_records([t], TASK, lambda t: f"task {t.name!r}")
+        tasks.append(named if modes is t.modes or faults_of_modes else replace(named, modes=modes))
+        faults += [*wrong_values, *faults_of_modes]
     for before, after, delay in p.precedences:
         if not is_whole(delay):
             faults.append(f"precedence {before!r} -> {after!r}: the delay {wrong(delay)}")
+    faults += faults_of_setups
     if not faults:
         links = tuple((before, after, int(delay)) for before, after, delay in p.precedences)
         for name, value in {"resources": resources, "tasks": tuple(tasks), "precedences": links}.items():
             object.__setattr__(p, name, value)
     return faults
+
+
+def _with_whole_setups(resources: tuple[Resource, ...]) -> tuple[tuple[Resource, ...], list[str]]:
+    """Return resources whose setups are whole numbers of pairs of families, and the faults."""
+    faults: list[str] = []
+    made = []
+    for r in resources:
+        if isinstance(r.setups, Mapping) and not r.setups:
+            made.append(r)
+            continue
+        expect(f"setups of resource {r.name!r}", r.setups, Mapping[tuple[str, str], int])
+        times = {(str(a), str(b)): time for (a, b), time in r.setups.items()}
+        whole, wrong_times = whole_amounts({f"{a} -> {b}": time for (a, b), time in times.items()}, "setup of")
+        faults += [f"resource {r.name!r}: {text}" for text in wrong_times]
+        made.append(r if wrong_times else replace(r, setups=dict(zip(times, whole.values(), strict=True))))
+    return tuple(made), faults
 
 
 def _faults(p: Project) -> Iterator[str]:
@@ -360,6 +435,97 @@ def _task_faults(task: Task, resources: set[str]) -> Iterator[str]:
                 yield f"{where}: the demand of {resource} is {amount}; at least 0 is expected"
 
 
+def faults_of_rules(p: Project) -> Iterator[str]:
+    """Yield a message for each contradiction in dates, setups, breaks, blocking, permutation and objective."""
+    for t in p.tasks:
+        yield from _faults_of_dates(t)
+    for r in p.resources:
+        yield from _faults_of_machine(p, r)
+    yield from _faults_of_pairs(p)
+    yield from _faults_of_permutation(p)
+    factors = terms(p.objective)
+    of_due_dates = [name for name in factors if name in OF_DUE_DATES]
+    if of_due_dates and p.tasks and all(t.due is None for t in p.tasks):
+        yield f"the objective {of_due_dates[0]!r} needs due dates, and no task has one"
+    if "total-setup" in factors and not any(r.setups for r in p.resources):
+        yield "the objective 'total-setup' needs setups, and no resource has one"
+
+
+def _faults_of_dates(t: Task) -> Iterator[str]:
+    for name in ("release", "deadline", "due", "weight", "earliness_weight", "penalty"):
+        number = getattr(t, name)
+        if number is not None and number < 0:
+            yield f"task {t.name!r}: {name} is {number}; at least 0 is expected"
+
+
+def _faults_of_machine(p: Project, r: Resource) -> Iterator[str]:
+    """Yield what is wrong with the setups, breaks and idle times of a resource."""
+    where = f"resource {r.name!r}"
+    for (before, after), time in r.setups.items():
+        if time < 0:
+            yield f"{where}: the setup {before!r} -> {after!r} is {time}; at least 0 is expected"
+    for begin, over in r.breaks:
+        if begin >= over:
+            yield f"{where}: the break from {begin} to {over} is empty"
+    words = [word for word, given in (("setups", r.setups), ("no idle time", r.no_idle)) if given]
+    if words and not (r.renewable and r.capacity == 1):
+        yield f"{where} has {words[0]}; this needs a renewable resource of capacity 1"
+    if len(words) > 1:
+        yield f"{where} has both setups and no idle time; a setup is idle time"
+    if r.breaks and not r.renewable:
+        yield f"{where} is not renewable, and has breaks"
+    if r.setups:
+        known = {t.kind for t in p.tasks}
+        for kind in dict.fromkeys(kind for pair in r.setups for kind in pair if kind not in known):
+            yield f"{where}: a setup has {kind!r}; {hint(kind, sorted(known), 'the families are', 'there is no task')}"
+
+
+def _faults_of_pairs(p: Project) -> Iterator[str]:
+    """Yield what is wrong with the pairs of tasks that do not wait or that block."""
+    links = Counter(link[:2] for link in p.precedences)
+    optional = {t.name for t in p.tasks if t.optional}
+    for what, pairs in (("no_wait", p.no_wait), ("blocking", p.blocking)):
+        for before, after in pairs:
+            if links[before, after] != 1:
+                many = "no precedence" if not links[before, after] else "several precedences"
+                yield f"{what} {before!r} -> {after!r}: there is {many} of these tasks; exactly one is expected"
+    delays = {link[:2]: link[2] for link in p.precedences}
+    for (before, after), count in Counter(p.blocking).items():
+        if delays.get((before, after), 0) < 0:
+            yield f"blocking {before!r} -> {after!r}: the delay is {delays[before, after]}; at least 0 is expected"
+        if count > 1:
+            yield f"blocking {before!r} -> {after!r} is listed {how_many(count, 'time')}"
+        if {before, after} & optional:
+            yield f"blocking {before!r} -> {after!r}: a task that may be left out cannot block or be waited for"
+    for before, count in Counter(before for before, _ in dict.fromkeys(p.blocking)).items():
+        if count > 1:
+            yield f"task {before!r} blocks its resources until {count} tasks start; one is expected"
+
+
+def _faults_of_permutation(p: Project) -> Iterator[str]:
+    machines = {r.name for r in p.resources if r.renewable and r.capacity == 1}
+    for name in p.permutation:
+        if name not in machines:
+            yield f"permutation: there is no renewable resource {name!r} of capacity 1"
+    on: Counter[tuple[str, str]] = Counter()
+    for t in p.tasks if p.permutation else ():
+        used = [tuple(n for n in p.permutation if m.demands.get(n)) for m in t.modes]
+        if not any(used):
+            continue
+        if not t.job:
+            yield f"permutation: task {t.name!r} needs a job"
+        if len(set(used)) > 1 or len(used[0]) > 1:
+            yield f"permutation: task {t.name!r} must use the same single resource of it in all modes"
+        if t.optional:
+            yield f"permutation: task {t.name!r} may be left out; this is not possible"
+        if not t.shortest:
+            yield f"permutation: task {t.name!r} can take no time; at least 1 is expected"
+        on[t.job, used[0][0] if used[0] else ""] += 1
+    for (job, name), count in on.items():
+        if count > 1:
+            yield f"permutation: job {job!r} has {how_many(count, 'task')} on {name!r}; at most one is expected"
+
+
 def _cycles(p: Project) -> Iterator[str]:
     import networkx as nx
 
@@ -381,125 +547,20 @@ def _impossible(p: Project) -> Iterator[str]:
             )
 
 
-# --- Verification and makespan of project schedules from the data alone, without a formulation, heuristic or solver.
-
-
-def verify(project: Project, schedule: Schedule) -> list[Violation]:
-    """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
-
-    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, at 0 or later, in exactly
-    one of its modes, which may be omitted for a task with one mode; a mode that asks for more than a capacity is impossible,
-    also if it takes no time. Precedences hold with their delays, renewable
-    resources at every time, and the other resources in total.
-    """
-    fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
-    if fractions:
-        return fractions
-    known = {t.name for t in project.tasks}
-    violations = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
-    done: dict[str, tuple[int, Mode]] = {}
-    for task in project.tasks:
-        start = schedule.start.get(task.name)
-        if start is None:
-            violations.append(Violation(task.name, 1, f"task {task.name!r} has no start"))
-            continue
-        if start < 0:
-            violations.append(Violation(task.name, -start, f"task {task.name!r} starts at {start}, before 0"))
-        mode = mode_of(task, schedule)
-        if mode is None:
-            given = schedule.nodes.get(task.name, {})
-            text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
-            violations.append(Violation(task.name, 1, text))
-            continue
-        done[task.name] = (start, mode)
-    violations.extend(_precedences(project, done))
-    for resource in project.resources:
-        violations.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
-    return violations
-
-
-def mode_of(task: Task, schedule: Schedule) -> Mode | None:
-    """Return the mode of a task in the schedule; None if there is none or several."""
-    given = schedule.nodes.get(task.name, {})
-    if not given and len(task.modes) == 1:
-        return task.modes[0]
-    chosen = [name for name, count in given.items() if count]
-    return next((m for m in task.modes if chosen == [m.name] and given[m.name] == 1), None)
-
-
-def _precedences(project: Project, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    for before, after, delay in project.precedences:
-        if before in done and after in done:
-            start, mode = done[before]
-            late = start + mode.duration + delay - done[after][0]
-            if late > 0:
-                text = f"task {after!r} starts at {done[after][0]}, {late} too early: {before!r} ends at {start + mode.duration}"
-                yield Violation(f"{before} -> {after}", late, text + (f", the delay is {delay}" if delay else ""))
-
-
-def _renewable(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    """Yield the first time at which the capacity is exceeded, and modes without a duration that ask for more than it.
-
-    At equal times, ends are processed before starts.
-    """
-    for name, (_, mode) in done.items():
-        amount = mode.demands.get(resource.name, 0)
-        if not mode.duration and amount > resource.capacity:
-            text = f"task {name!r}: mode {mode.name!r} asks for {amount} of {resource.name!r}, which has {resource.capacity}"
-            yield Violation(name, amount - resource.capacity, text)
-    events: list[tuple[int, int, str]] = []
-    for name, (start, mode) in done.items():
-        amount = mode.demands.get(resource.name, 0)
-        if amount and mode.duration:
-            events.append((start, amount, name))
-            events.append((start + mode.duration, -amount, name))
-    used = 0
-    for time, amount, name in sorted(events):
-        used += amount
-        if amount > 0 and used > resource.capacity:
-            text = f"resource {resource.name!r} at {time}: {used} in use, it has {resource.capacity} (task {name!r} starts)"
-            yield Violation(resource.name, used - resource.capacity, text)
-            return
-
-
-def _total(resource: Resource, done: dict[str, tuple[int, Mode]]) -> Iterator[Violation]:
-    used = sum(mode.demands.get(resource.name, 0) for _, mode in done.values())
-    if used > resource.capacity:
-        text = f"resource {resource.name!r}: {used} used in all, it has {resource.capacity}"
-        yield Violation(resource.name, used - resource.capacity, text)
-
-
-def makespan(project: Project, schedule: Schedule) -> int:
-    """Return the end of the last task; 0 without tasks.
-
-    Raises
-    ------
-    KeyError
-        If a task has no start or no mode.
-    """
-    last = 0
-    for task in project.tasks:
-        mode = mode_of(task, schedule)
-        if mode is None:
-            raise MissingValue(f"task {task.name!r} has no mode in this schedule")
-        last = max(last, schedule.start[task.name] + mode.duration)
-    return last
-
-
 # --- Projects with maximal time lags (RCPSP/max): a task starts at most some time after the start of another one.
 
 
 @with_short_repr
 @dataclass(frozen=True, init=False)
 class ProjectMax(Project):
-    """A project with maximal time lags; the least makespan [Bartusch1988].
+    """A project with maximal time lags [Bartusch1988].
 
     Minimal time lags are the delays of precedences. With maximal ones, even finding a feasible schedule is NP-complete: the
     heuristics for projects do not support it, solvers do.
 
     Parameters
     ----------
-    tasks, resources, precedences
+    tasks, resources, precedences, objective, no_wait, blocking, permutation
         As for ``Project``.
     lags : iterable of (str, str, int)
         (first, second, most): ``second`` starts at most ``most`` after the start of ``first``; ``most`` >= 0.
@@ -517,7 +578,7 @@ class ProjectMax(Project):
     ["task 'roll' starts at 7, 2 too late: 'heat' starts at 0, the maximal lag is 5"]
     """
 
-    lags: tuple[Link, ...]
+    lags: tuple[Link, ...] = ()
     kind: str = field(default="project-max", init=False)
 
     def __init__(
@@ -526,8 +587,12 @@ class ProjectMax(Project):
         resources: Iterable[Resource],
         precedences: Iterable[tuple[str, str] | Link] = (),
         lags: Iterable[Link] = (),
+        objective: str = MAKESPAN,
+        no_wait: Iterable[Pair] = (),
+        blocking: Iterable[Pair] = (),
+        permutation: Iterable[str] = (),
     ) -> None:
-        super().__init__(tasks, resources, precedences)
+        super().__init__(tasks, resources, precedences, objective, no_wait, blocking, permutation)
         object.__setattr__(self, "lags", tuple((name_of(a), name_of(b), most) for a, b, most in lags))
         known = {t.name for t in self.tasks}
         for first, second, most in self.lags:

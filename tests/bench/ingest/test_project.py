@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 import schedlab.bench.suites
+from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.classic import LIBRARIES
+from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
 from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
+from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
 from schedlab.models import kind
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
@@ -48,6 +51,14 @@ FILES = {
     "taillard-open-shop": (
         "h.txt", "2 2 7 9 9 9\nprocessing times :\n1 2\n3 4\nmachines :\n1 2\n2 1\n", read_taillard_open_shop,
         "h: 4 tasks, 4 resources"
+    ),
+    "imopse": ("i.def", IMOPSE, read_imopse, "i: 2 tasks with 3 modes, 2 resources"),
+    "mslib": ("j.msrcp", MSLIB, read_mslib, "j: 3 tasks with 6 modes, 3 resources"),
+    "weighted-tardiness": (
+        "k.txt", "2 3 1\n5 1 2\n4 4 1\n", read_weighted_tardiness, "k: 3 tasks, 1 resource"
+    ),
+    "aircraft-landing": (
+        "l.txt", "2 10\n0 5 8 20 3 4\n99999 6\n0 6 9 30 1.0 2.0\n2 99999\n", read_aircraft_landing, "l: 2 tasks, 1 resource"
     ),
     "fjsplib": ("e.fjs", "1 2 1.5\n2 1 1 3 2 1 4 2 2\n", read_fjsplib, "e: 2 tasks with 3 modes, 2 resources"),
 }  # fmt: skip
@@ -110,3 +121,16 @@ def test_a_broken_file_is_wrong_use_and_nothing_is_written(
 def test_a_mistyped_format_gets_the_near_one(bench, tmp_path: Path) -> None:
     code, _, err = bench("import", "psplb", tmp_path / "a.sm", "--out", tmp_path / "made")
     assert code == 2 and "psplib" in err
+
+
+def test_a_problem_of_a_file_with_several_is_chosen_by_its_number(bench, tmp_path: Path) -> None:
+    rows = [[1 + k % 10 for _ in range(120)] for k in range(125)]
+    file, out = tmp_path / "wt40.txt", tmp_path / "made"
+    file.write_text("\n".join(" ".join(map(str, row)) for row in rows))
+    code, printed, err = bench("import", "weighted-tardiness", file, "--number", 3, "--out", out)
+    assert (code, err) == (0, "") and "wt40_3: 40 tasks, 1 resource" in printed
+    assert {t.shortest for t in load(out).project.tasks} == {3}
+    shop = tmp_path / "d.txt"
+    shop.write_text(FILES["jsplib"][1])
+    code, _, err = bench("import", "jsplib", shop, "--number", 2, "--out", tmp_path / "none")
+    assert code == 2 and "files of jsplib have one problem" in err

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.cli.app import main
+from schedlab.bench.plots.project_section import sections
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.bench.runs.view import defaults
@@ -196,3 +197,58 @@ class TestRectangles:
 
     def test_a_record_that_uses_too_much_does_not_stop_the_drawing(self) -> None:
         assert [(p.low, p.high) for p in pack([(0, 0, 2, 3), (1, 0, 2, 3)], 4)] == [(0, 3), (3, 4)]
+
+
+# --- Other objectives and rules.
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Return the folder of a project with due dates and blocking: b keeps the saw until c starts."""
+    tasks = [
+        Task.single("a", 2, {"saw": 1}, due=2, weight=3),
+        Task.single("b", 1, {"saw": 1}, due=1),
+        Task.single("c", 4, {"oven": 1}),
+        Task.single("d", 3, {"oven": 1}, due=3),
+    ]
+    made = Project(tasks, [Resource("saw", 1), Resource("oven", 1)], [("b", "c")], blocking=[("b", "c")])
+    write(Instance("shop", "project", made), tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def test_another_objective_is_run_reported_and_verified(bench, shop: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    chosen = ("--objective", "weighted-tardiness", "--methods", "cpsat:modes", "--threads", 1, "--time-limit", 60)
+    code, printed, _ = bench("run", shop, *chosen, "--out", out)
+    assert code == 0 and "the whole instance, objective weighted-tardiness" in printed
+    (record,) = map(read, files(out))
+    assert (record["status"], record["objective"], record["view"]["objective"]) == ("optimal", 2, "weighted-tardiness")
+    assert bench("verify", out)[0] == 0
+    drawn = sections([record])[0][0]
+    assert "objective 2" in drawn and "makespan" not in drawn
+
+
+def test_the_default_methods_take_the_project(shop: Path) -> None:
+    ((_, methods),) = defaults(load(shop)).items()
+    assert [d.method for d in methods] == ["auto", "cpsat:modes", "cpo:modes", "highs:modes@pairwise"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--objective", "tardiness"), "did you mean weighted-tardiness"),
+        (("--objective", "total-setup"), "the objective 'total-setup' needs setups, and no resource has one"),
+        (("--methods", "multi-sgs"), "supports only projects without no-idle resources"),
+        (("--first", 2), "--first is for"),
+    ],
+)
+def test_what_does_not_suit_the_project_is_refused(
+    bench, shop: Path, tmp_path: Path, options: tuple[object, ...], message: str
+) -> None:
+    code, _, err = bench("run", shop, *options, "--out", tmp_path / "results")
+    assert code == 2 and message in err
+
+
+def test_show_names_the_objective_and_the_rules(bench, shop: Path) -> None:
+    printed = bench("show", shop)[1]
+    assert "objective: makespan (minimize)" in printed and "with blocking" in printed

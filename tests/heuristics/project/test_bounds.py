@@ -10,7 +10,7 @@ from schedlab.heuristics.clock import Clock
 from schedlab.heuristics.project.bounds import MakespanBounds, warm_up
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.deadline import Deadline
-from schedlab.models.project.problem import mode_of
+from schedlab.models.project.verification import mode_of
 
 from .small import job_shop, random_project
 

@@ -1,9 +1,11 @@
 """Folders of projects: reading, writing, the place of every fault; a written project is read back unchanged."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import random_shops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances import Instance, InstanceError, load, write
@@ -223,3 +225,95 @@ def test_any_project_survives_writing(project: Project, description: str) -> Non
         assert again.description == description
         write(load(path), Path(folder, "again"))
         assert content_of(Path(folder, "again")) == content_of(path)
+
+
+# --- Dates, setups, breaks and rules.
+
+SHOP = Project(
+    [
+        Task.single("a", 3, {"m": 1}, release=2, due=5, weight=2, family="red", job="x"),
+        Task.single("b", 1, {"n": 1}, deadline=9, earliness_weight=4, job="x"),
+        Task.single("c", 2, {"m": 1}, penalty=7, weight=0),
+    ],
+    [
+        Resource("m", 1, setups={("red", "c"): 3, ("c", "red"): 0}, breaks=((4, 5), (-2, 1)), suspends=True),
+        Resource("n", 1, no_idle=True),
+    ],
+    [("a", "b"), ("b", "c", 2)],
+    "weighted-tardiness+2*makespan",
+    no_wait=[("b", "c")],
+    blocking=[("a", "b")],
+)
+
+
+def test_a_shop_is_read_as_it_was_written(tmp_path: Path) -> None:
+    write(Instance("shop", "project", SHOP), tmp_path / "shop")
+    assert load(tmp_path / "shop").project == SHOP
+    assert sorted(p.name for p in (tmp_path / "shop").iterdir()) == [
+        "instance.toml",
+        "modes.csv",
+        "precedences.csv",
+        "setups.csv",
+        "tasks.csv",
+    ]
+
+
+def test_old_files_of_dates_and_setups_do_not_stay(tmp_path: Path) -> None:
+    plain = Project([Task.single("a", 3)], [])
+    for project in (SHOP, plain):
+        write(Instance("shop", "project", project), tmp_path / "shop")
+        assert load(tmp_path / "shop").project == project
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_shops_are_read_as_they_were_written(seed: int, tmp_path: Path) -> None:
+    made = (
+        random_shops.dates(seed, "flow-time"),
+        random_shops.setups(seed, "total-setup"),
+        random_shops.breaks(seed),
+        random_shops.shop(seed, rules=("no wait", "blocking", "permutation")),
+    )
+    for k, project in enumerate(made):
+        write(Instance("shop", "project", project), tmp_path / str(k))
+        again = load(tmp_path / str(k)).project
+        assert again.tasks == tuple(without_zeros(t) for t in project.tasks)
+        assert again.resources == project.resources and again.precedences == project.precedences
+        assert (again.objective, again.permutation) == (project.objective, project.permutation)
+        assert set(again.no_wait) == set(project.no_wait) and set(again.blocking) == set(project.blocking)
+
+
+def without_zeros(task: Task) -> Task:
+    modes = tuple(replace(m, demands={r: d for r, d in m.demands.items() if d}) for m in task.modes)
+    return replace(task, modes=modes)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "fault"),
+    [
+        ("tasks.csv", "task,due\ncut,soon\n", ("tasks.csv", 2, "due")),
+        ("tasks.csv", "task,due\nweld,3\n", ("tasks.csv", 2, "task")),
+        ("tasks.csv", "task,due\ncut,3\ncut,4\n", ("tasks.csv", 3, "task")),
+        ("tasks.csv", "task,dew\ncut,3\n", ("tasks.csv", 1, "dew")),
+        ("setups.csv", "resource,before,after,time\nsaw,cut,paint,1\n", ("setups.csv", 2, "resource")),
+        ("setups.csv", "resource,before,after,time\nbench,cut,cut,-1\n", ("setups.csv", 2, "time")),
+        ("setups.csv", "resource,before,after,time\nbench,red,blue,1\n", ("instance.toml", None, "project")),
+        ("precedences.csv", "before,after,no_wait\ncut,paint,2\n", ("precedences.csv", 2, "no_wait")),
+        (
+            "instance.toml",
+            SETTINGS.replace("\nsource", "\nobjective = 'lateness'\nsource"),
+            ("instance.toml", 3, "objective"),
+        ),
+        ("instance.toml", SETTINGS + "breaks = [[4, 4]]\n", ("instance.toml", 13, "resources[2].breaks")),
+        ("instance.toml", SETTINGS + "suspends = 1\n", ("instance.toml", 13, "resources[2].suspends")),
+        ("instance.toml", "permutation = 3\n" + SETTINGS, ("instance.toml", 1, "permutation")),
+    ],
+)
+def test_each_fault_of_a_shop_has_its_place(
+    folder: Path, file: str, text: str, fault: tuple[str, int | None, str]
+) -> None:
+    (folder / file).write_text(text)
+    found = faults(folder)
+    if fault[0] == "setups.csv" or fault[2] == "project":
+        assert fault[0] in {f[0] for f in found} and fault[2] in {f[2] for f in found}
+    else:
+        assert found == [fault]

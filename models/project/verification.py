@@ -1,0 +1,209 @@
+"""Verification and objective of project schedules from the data alone, without a formulation, heuristic or solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations, pairwise
+
+from ...errors import MissingValue
+from ..language import Violation
+from ..problem import Schedule
+from .calendar import joined, suspended_end
+from .data import Mode, ProjectData, Resource, Task
+from .objectives import Done, objective_value, order_on, setup_of
+
+
+def verify(project: ProjectData, schedule: Schedule) -> list[Violation]:
+    """Return all violations, each with the tasks, resource and time concerned; an empty list for a feasible schedule.
+
+    Starts must be whole numbers; if not, nothing else is checked. Every task must start once, unless it may be left out, at
+    its release date or later, in exactly one of its modes, which may be omitted for a task with one mode; a mode that asks
+    for more than a capacity is impossible, also if it takes no time. Deadlines hold, precedences with their delays,
+    renewable resources at every time with their breaks and setups, and the other resources in total.
+    """
+    fractions = [Violation(t, 1, text) for t, text in schedule.not_whole()]
+    if fractions:
+        return fractions
+    known = {t.name for t in project.tasks}
+    violations = [Violation(t, 1, f"task {t!r} is not one of the problem") for t in schedule.start if t not in known]
+    done = done_tasks(project, schedule)
+    if len(done) < len(project.tasks):
+        violations.extend(_missing(project, schedule))
+    with_breaks = [r for r in project.resources if r.breaks]
+    for row in done.values():
+        violations.extend(_times(row))
+        for resource in with_breaks:
+            violations.extend(_breaks(resource, row))
+    violations.extend(_precedences(project, done))
+    for resource in project.resources:
+        violations.extend(_renewable(resource, done) if resource.renewable else _total(resource, done))
+        violations.extend(_sequence(resource, done))
+    violations.extend(_permutation(project, done))
+    return violations
+
+
+def value(project: ProjectData, schedule: Schedule) -> int:
+    """Return the value of the objective.
+
+    Raises
+    ------
+    KeyError
+        If a task that must not be left out has no start, or a task has no mode.
+    """
+    done = done_tasks(project, schedule)
+    for task in project.tasks if len(done) < len(project.tasks) else ():
+        if task.name in done or (task.optional and task.name not in schedule.start):
+            continue
+        start = schedule.start[task.name]
+        raise MissingValue(f"task {task.name!r}, which starts at {start}, has no mode in this schedule")
+    return objective_value(project.objective, project.tasks, project.resources, done)
+
+
+def mode_of(task: Task, schedule: Schedule) -> Mode | None:
+    """Return the mode of a task in the schedule; None if there is none or several."""
+    given = schedule.nodes.get(task.name, {})
+    if not given and len(task.modes) == 1:
+        return task.modes[0]
+    chosen = [name for name, count in given.items() if count]
+    return next((m for m in task.modes if chosen == [m.name] and given[m.name] == 1), None)
+
+
+def suspending(resources: Iterable[Resource], mode: Mode) -> tuple[tuple[int, int], ...]:
+    """Return the breaks that suspend a task in a mode, in increasing order."""
+    if not mode.duration:
+        return ()
+    used = [r for r in resources if r.suspends and mode.demands.get(r.name)]
+    return joined(window for r in used for window in r.breaks)
+
+
+def done_tasks(project: ProjectData, schedule: Schedule) -> dict[str, Done]:
+    """Return the tasks with a start and a mode, with their ends."""
+    made: dict[str, Done] = {}
+    with_breaks = [r for r in project.resources if r.suspends]
+    for task in project.tasks:
+        mode = mode_of(task, schedule)
+        start = schedule.start.get(task.name)
+        if mode is not None and start is not None:
+            end = start + mode.duration
+            if with_breaks:
+                end = suspended_end(start, mode.duration, suspending(with_breaks, mode))
+            made[task.name] = Done(task, mode, start, end, end)
+    for before, after in project.blocking:
+        if before in made and after in made:
+            row = made[before]
+            made[before] = row._replace(left=max(row.left, made[after].start))
+    return made
+
+
+def _missing(project: ProjectData, schedule: Schedule) -> Iterator[Violation]:
+    """Yield the tasks that have no start or no mode."""
+    for task in project.tasks:
+        if task.name not in schedule.start:
+            if not task.optional:
+                yield Violation(task.name, 1, f"task {task.name!r} has no start")
+        elif mode_of(task, schedule) is None:
+            given = schedule.nodes.get(task.name, {})
+            text = f"task {task.name!r} must run in one of {[m.name for m in task.modes]}, given is {given}"
+            yield Violation(task.name, 1, text)
+
+
+def _times(row: Done) -> Iterator[Violation]:
+    """Yield where one task contradicts its window."""
+    task, start, end = row.task, row.start, row.end
+    if start < task.release:
+        of = f"its release date {task.release}" if task.release else "0"
+        yield Violation(task.name, task.release - start, f"task {task.name!r} starts at {start}, before {of}")
+    if task.deadline is not None and end > task.deadline:
+        text = f"task {task.name!r} ends at {end}, its deadline is {task.deadline}"
+        yield Violation(task.name, end - task.deadline, text)
+
+
+def _breaks(resource: Resource, row: Done) -> Iterator[Violation]:
+    """Yield the breaks of a resource in which a task runs, or which suspend tasks and in which it starts."""
+    task, start, end = row.task.name, row.start, row.end
+    if not row.mode.duration or not row.mode.demands.get(resource.name):
+        return
+    for begin, over in joined(resource.breaks):
+        where = f"the break of {resource.name!r} from {begin} to {over}"
+        if resource.suspends and begin <= start < over:
+            yield Violation(task, over - start, f"task {task!r} starts at {start}, in {where}")
+        if not resource.suspends and start < over and end > begin:
+            text = f"task {task!r} runs from {start} to {end}, over {where}"
+            yield Violation(task, min(end, over) - max(start, begin), text)
+
+
+def _precedences(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Violation]:
+    no_wait = set(project.no_wait)
+    for before, after, delay in project.precedences:
+        if before not in done or after not in done:
+            continue
+        end, start = done[before].end, done[after].start
+        late = end + delay - start
+        ends = f"{before!r} ends at {end}" + (f", the delay is {delay}" if delay else "")
+        if late > 0:
+            yield Violation(f"{before} -> {after}", late, f"task {after!r} starts at {start}, {late} too early: {ends}")
+        if late < 0 and (before, after) in no_wait:
+            text = f"task {after!r} starts at {start}, {-late} too late, as it must not wait: {ends}"
+            yield Violation(f"{before} -> {after}", -late, text)
+
+
+def _renewable(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
+    """Yield the first time at which the capacity is exceeded, and modes without a duration that ask for more than it.
+
+    At equal times, ends are processed before starts.
+    """
+    events: list[tuple[int, int, str]] = []
+    for name, row in done.items():
+        amount = row.mode.demands.get(resource.name, 0)
+        if not row.mode.duration and amount > resource.capacity:
+            text = f"task {name!r}: mode {row.mode.name!r} asks for {amount} of {resource.name!r}, which has {resource.capacity}"
+            yield Violation(name, amount - resource.capacity, text)
+        if amount and row.left > row.start:
+            events.append((row.start, amount, name))
+            events.append((row.left, -amount, name))
+    used = 0
+    for time, amount, name in sorted(events):
+        used += amount
+        if amount > 0 and used > resource.capacity:
+            text = f"resource {resource.name!r} at {time}: {used} in use, it has {resource.capacity} (task {name!r} starts)"
+            yield Violation(resource.name, used - resource.capacity, text)
+            return
+
+
+def _total(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
+    used = sum(row.mode.demands.get(resource.name, 0) for row in done.values())
+    if used > resource.capacity:
+        text = f"resource {resource.name!r}: {used} used in all, it has {resource.capacity}"
+        yield Violation(resource.name, used - resource.capacity, text)
+
+
+def _sequence(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
+    """Yield the neighbours on a resource that are too near for their setup, or have idle time between them."""
+    if not resource.setups and not resource.no_idle:
+        return
+    order = order_on(resource, done.values())
+    for one, other in combinations(order, 2) if resource.all_pairs else pairwise(order):
+        gap = other.start - one.left
+        setup = setup_of(resource, one.task, other.task)
+        if 0 <= gap < setup:
+            names = f"{one.task.name!r} and {other.task.name!r}"
+            text = f"resource {resource.name!r}: {gap} between {names}, the setup takes {setup}"
+            yield Violation(resource.name, setup - gap, text)
+    for one, other in pairwise(order) if resource.no_idle else ():
+        gap = other.start - one.left
+        if gap > 0:
+            names = f"{one.task.name!r} and {other.task.name!r}"
+            yield Violation(resource.name, gap, f"resource {resource.name!r} is idle for {gap} between {names}")
+
+
+def _permutation(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Violation]:
+    """Yield the first job that overtakes another one between two resources."""
+    listed = [r for r in project.resources if r.name in project.permutation]
+    orders = [[row.task.job for row in order_on(r, done.values())] for r in listed]
+    for (one, first), (other, second) in combinations(zip(listed, orders, strict=True), 2):
+        common = set(first) & set(second)
+        pairs = zip((j for j in first if j in common), (j for j in second if j in common), strict=True)
+        wrong = next(((a, b) for a, b in pairs if a != b), None)
+        if wrong is not None:
+            text = f"job {wrong[0]!r} is before job {wrong[1]!r} on {one.name!r}, but not on {other.name!r}"
+            yield Violation(f"{one.name}, {other.name}", 1, text)

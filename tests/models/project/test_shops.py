@@ -1,0 +1,323 @@
+"""Projects with dates, setups, breaks and shop rules: optima by enumeration on each backend, verification, faults."""
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+import random_shops as shops
+import schedlab as sl
+from schedlab.backends import backend
+from schedlab.models import Mode, ProblemError, Project, Resource, Schedule, Task
+from schedlab.models.project.objectives import OBJECTIVES
+from schedlab.models.project.problem import ProjectMax
+
+OF_DATES = (
+    "makespan",
+    "weighted-tardiness",
+    "weighted-tardiness+weighted-earliness",
+    "flow-time",
+    "late-jobs",
+    "makespan + 2*late-jobs",
+)
+OF_SETUPS = ("makespan", "total-setup", "total-setup+3*late-jobs", "flow-time")
+RULES = (
+    ("no wait",),
+    ("blocking",),
+    ("no idle",),
+    ("permutation",),
+    ("blocking", "permutation"),
+    ("no wait", "permutation"),
+)
+CASES = [
+    *((f"dates {k}", shops.dates(k, objective), 14) for k, objective in enumerate(OF_DATES)),
+    *((f"setups {k}", shops.setups(k, objective), 11) for k, objective in enumerate(OF_SETUPS)),
+    *((f"breaks {k}", shops.breaks(k, OF_DATES[k]), 13) for k in range(3)),
+    *(
+        (f"{' and '.join(rules)}", shops.shop(k, OF_DATES[k % 6], rules), 8)
+        for k, rules in zip((1, 2, 3, 4, 6, 7), RULES, strict=True)
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def optima() -> dict[str, int | None]:
+    """Return the optimum of each case; no schedule of a lower cost has a start after the last one that is tried."""
+    return {name: shops.optimum(project, last) for name, project, last in CASES}
+
+
+@pytest.mark.parametrize("solver", ["cpsat", "highs", "cpo"])
+@pytest.mark.parametrize(("name", "project"), [case[:2] for case in CASES], ids=[case[0] for case in CASES])
+def test_the_optimum_is_that_of_all_schedules(
+    solver: str, name: str, project: Project, optima: dict[str, int | None]
+) -> None:
+    if not backend(solver).availability().ok:
+        pytest.skip(f"{solver} is not available")
+    found = sl.solve(project, backend=solver, threads=1, time_limit=300)
+    assert (found.status, found.objective) == ("optimal", optima[name])
+    assert found.schedule is not None
+    assert shops.feasible(project, found.schedule) and shops.cost(project, found.schedule) == found.objective
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_verification_agrees_with_a_look_at_each_unit_of_time(seed: int) -> None:
+    rng = random.Random(seed)
+    for project in (
+        shops.dates(seed, OF_DATES[seed % 6]),
+        shops.setups(seed, OF_SETUPS[seed % 4]),
+        shops.breaks(seed),
+        shops.shop(seed, rules=RULES[seed % 6]),
+    ):
+        seen = set()
+        for _ in range(400):
+            done = [t for t in project.tasks if t.penalty is None or rng.random() < 0.5]
+            start = {t.name: rng.randint(0, 9) for t in done}
+            schedule = Schedule(start, {t.name: {rng.choice(t.modes).name: 1} for t in done})
+            good = shops.feasible(project, schedule)
+            assert (not project.verify(schedule)) == good, schedule.as_json()
+            if good:
+                assert project.value(schedule) == shops.cost(project, schedule)
+            seen.add(good)
+        assert False in seen
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
+    for project in (shops.dates(seed), shops.setups(seed), shops.breaks(seed), shops.shop(seed, rules=("blocking",))):
+        schedule = next(s for s in shops.schedules(project, 14) if shops.feasible(project, s))
+        encoding = project.formulations["modes"]()
+        assignment = encoding.write(schedule)
+        assert encoding.model.check(assignment) == []
+        assert encoding.read(assignment).as_json() == schedule.as_json()
+        assert encoding.model.value(encoding.model.objectives[0], assignment) == project.value(schedule)
+
+
+# --- Each field by an example that a reader can compute.
+
+
+def of(tasks: list[Task], resources: list[Resource] | None = None, **rest: object) -> Project:
+    return Project(tasks, resources or [Resource("m", 1)], **rest)  # type: ignore[arg-type]
+
+
+def on_m(name: str, duration: int, **rest: object) -> Task:
+    return Task.single(name, duration, {"m": 1}, **rest)  # type: ignore[arg-type]
+
+
+AB = Schedule({"a": 0, "b": 3})
+
+
+@pytest.mark.parametrize(
+    ("project", "schedule", "message"),
+    [
+        (of([on_m("a", 2, release=1)]), Schedule({"a": 0}), "task 'a' starts at 0, before its release date 1"),
+        (of([on_m("a", 2, deadline=4)]), Schedule({"a": 3}), "task 'a' ends at 5, its deadline is 4"),
+        (
+            of([on_m("a", 2), on_m("b", 2)], [Resource("m", 1, setups={("a", "b"): 3})]),
+            AB,
+            "resource 'm': 1 between 'a' and 'b', the setup takes 3",
+        ),
+        (
+            of([on_m("a", 2), on_m("b", 2)], [Resource("m", 1, no_idle=True)]),
+            AB,
+            "resource 'm' is idle for 1 between 'a' and 'b'",
+        ),
+        (
+            of([on_m("a", 2)], [Resource("m", 1, breaks=((1, 3),))]),
+            Schedule({"a": 0}),
+            "task 'a' runs from 0 to 2, over the break of 'm' from 1 to 3",
+        ),
+        (
+            of([on_m("a", 2)], [Resource("m", 1, breaks=((1, 3),), suspends=True)]),
+            Schedule({"a": 2}),
+            "task 'a' starts at 2, in the break of 'm' from 1 to 3",
+        ),
+        (
+            of([on_m("a", 2), on_m("b", 2)], precedences=[("a", "b")], no_wait=[("a", "b")]),
+            AB,
+            "task 'b' starts at 3, 1 too late, as it must not wait: 'a' ends at 2",
+        ),
+        (
+            of(
+                [on_m("a", 2), Task.single("b", 2), on_m("c", 1)],
+                precedences=[("a", "b")],
+                blocking=[("a", "b")],
+            ),
+            Schedule({"a": 0, "b": 3, "c": 2}),
+            "resource 'm' at 2: 2 in use, it has 1 (task 'c' starts)",
+        ),
+    ],
+)
+def test_what_breaks_a_rule_is_named(project: Project, schedule: Schedule, message: str) -> None:
+    assert [v.message for v in project.verify(schedule)] == [message]
+
+
+def test_jobs_overtake_where_there_is_no_permutation() -> None:
+    tasks = [Task.single(f"{j}{m}", 1, {m: 1}, job=j) for j in "xy" for m in "mn"]
+    free = Project(tasks, [Resource("m", 1), Resource("n", 1)], [("xm", "xn"), ("ym", "yn")])
+    schedule = Schedule({"xm": 0, "ym": 1, "yn": 2, "xn": 3})
+    assert free.verify(schedule) == []
+    kept = replace(free, permutation=("m", "n"))
+    assert [v.message for v in kept.verify(schedule)] == ["job 'x' is before job 'y' on 'm', but not on 'n'"]
+
+
+def test_a_task_that_breaks_suspend_ends_later_and_the_rest_of_the_package_knows_it() -> None:
+    crew = Resource("crew", 1, breaks=((2, 4), (5, 6)), suspends=True)
+    project = Project([Task.single("a", 4, {"crew": 1})], [crew])
+    assert project.value(Schedule({"a": 0})) == 7
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert found.objective == 7 and found.to_pandas()["end"].tolist() == [7]
+
+
+def test_the_objectives_of_one_schedule() -> None:
+    tasks = [
+        on_m("a", 3, release=1, due=3, weight=2),
+        on_m("b", 2, due=9, weight=5, earliness_weight=3),
+        on_m("c", 4, penalty=7),
+    ]
+    project = of(tasks, [Resource("m", 1, setups={("a", "b"): 1})])
+    schedule = Schedule({"a": 1, "b": 5})
+    expected = {
+        "makespan": 7,
+        "weighted-tardiness": 2,
+        "weighted-earliness": 6,
+        "flow-time": 2 * 3 + 5 * 7,
+        "late-jobs": 2,
+        "total-setup": 1,
+    }
+    assert expected.keys() == OBJECTIVES.keys()
+    for name, value in expected.items():
+        assert replace(project, objective=name).value(schedule) == value + 7  # the penalty of c
+    assert replace(project, objective="makespan + 10*late-jobs").value(schedule) == 7 + 20 + 7
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tasks": [on_m("a", 1, release=-1)]}, "task 'a': release is -1; at least 0 is expected"),
+        ({"tasks": [on_m("a", 1, due=2.5)]}, "task 'a': due is 2.5; a whole number, or None, is expected"),
+        ({"tasks": [on_m("a", 1, weight=-2)]}, "task 'a': weight is -2; at least 0 is expected"),
+        ({"objective": "late-jobs"}, "the objective 'late-jobs' needs due dates, and no task has one"),
+        ({"objective": "total-setup"}, "the objective 'total-setup' needs setups, and no resource has one"),
+        (
+            {"resources": [Resource("m", 2, setups={("a", "b"): 1})]},
+            "'m' has setups; this needs a renewable resource of",
+        ),
+        (
+            {"resources": [Resource("m", 1, setups={("a", "x"): 1})]},
+            "resource 'm': a setup has 'x'; the families are a, b",
+        ),
+        ({"resources": [Resource("m", 1, setups={("a", "b"): -1})]}, "the setup 'a' -> 'b' is -1; at least 0"),
+        ({"resources": [Resource("m", 1, setups={("a", "b"): 1}, no_idle=True)]}, "both setups and no idle time"),
+        ({"resources": [Resource("m", 1, breaks=((3, 3),))]}, "resource 'm': the break from 3 to 3 is empty"),
+        ({"resources": [Resource("m", 9, renewable=False, breaks=((3, 4),))]}, "is not renewable, and has breaks"),
+        ({"no_wait": [("b", "a")]}, "no_wait 'b' -> 'a': there is no precedence of these tasks"),
+        ({"blocking": [("a", "b"), ("a", "b")]}, "blocking 'a' -> 'b' is listed 2 times"),
+        ({"permutation": ["m"]}, "permutation: task 'a' needs a job"),
+        ({"permutation": ["x"]}, "permutation: there is no renewable resource 'x' of capacity 1"),
+    ],
+)
+def test_contradictions_raise_with_the_names(change: dict[str, object], message: str) -> None:
+    data = {"tasks": [on_m("a", 1), on_m("b", 2)], "resources": [Resource("m", 1)], "precedences": [("a", "b")]}
+    if "tasks" in change:
+        data["precedences"] = []
+    with pytest.raises(ProblemError, match=re.escape(message)):
+        Project(**{**data, **change})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("tardines", "there is no objective of project problems 'tardines' in 'tardines'"),
+        ("makespan+", "there is no objective of project problems '' in 'makespan+'"),
+        (3, "objective of Project is 3; expected a text such as 'makespan'"),
+    ],
+)
+def test_unknown_objectives_are_refused(objective: object, message: str) -> None:
+    with pytest.raises(sl.SchedlabError, match=re.escape(message)):
+        of([on_m("a", 1)], objective=objective)
+
+
+def test_a_project_that_cannot_keep_its_deadlines_is_infeasible_and_explained() -> None:
+    project = of([on_m("a", 3, deadline=4), on_m("b", 3, deadline=4)])
+    assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).status == "infeasible"
+    why = sl.explain(project, time_limit=60)
+    assert {e.kind for e in why.elements} == {"resource", "task", "deadline"}
+    alone = of([on_m("a", 3, release=2, deadline=4)])
+    assert sl.solve(alone, "cpsat:modes", threads=1, time_limit=60).status == "infeasible"
+
+
+# --- Heuristics: what they make is feasible and no better than the optimum, and what they do not support is refused.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_priority_rules_keep_dates_setups_and_breaks(seed: int) -> None:
+    for project in (
+        shops.dates(seed, OF_DATES[seed]),
+        shops.setups(seed, OF_SETUPS[seed % 4]),
+        shops.breaks(seed, OF_DATES[seed]),
+    ):
+        exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60).objective
+        for rule in ("lft", "edd", "wspt"):
+            try:
+                found = sl.solve(project, f"serial-sgs:{rule}")
+            except sl.SchedlabError as e:
+                assert "after its deadline" in str(e)
+                continue
+            assert found.schedule is not None and shops.feasible(project, found.schedule)
+            assert found.objective == shops.cost(project, found.schedule) >= exact
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_of_the_makespan_hold_with_more_rules(seed: int) -> None:
+    plain = replace(shops.dates(seed), tasks=tuple(replace(t, penalty=None) for t in shops.dates(seed).tasks))
+    for project in (plain, shops.breaks(seed), shops.shop(seed, rules=RULES[seed])):
+        if any(t.optional for t in project.tasks):
+            continue
+        exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60)
+        if exact.schedule is None:
+            continue
+        found = sl.solve(project, "bounds", warm_start=exact.schedule)
+        assert found.bound is not None and found.bound <= exact.objective == found.objective
+
+
+def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
+    tasks = [on_m("a", 2, due=2), on_m("b", 5, due=2, weight=3, penalty=4), on_m("c", 1, due=3, penalty=9)]
+    found = sl.solve(of(tasks, objective="weighted-tardiness"), "multi-sgs")
+    assert found.schedule is not None and set(found.schedule.start) == {"a", "c"} and found.objective == 4
+
+
+@pytest.mark.parametrize(
+    ("method", "change", "words"),
+    [
+        (
+            "lns",
+            {"objective": "flow-time"},
+            "supports only dispatching and profit problems, and projects that minimize the",
+        ),
+        ("lns", {"tasks": [on_m("a", 1, release=2)], "precedences": []}, "without release dates, deadlines, setups"),
+        ("bounds", {"objective": "flow-time"}, "supports only projects that minimize the makespan"),
+        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only projects without no-idle resources"),
+        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only projects without no-idle resources"),
+    ],
+)
+def test_what_a_search_does_not_support_is_refused(method: str, change: dict[str, object], words: str) -> None:
+    data = {"tasks": [on_m("a", 1), on_m("b", 2)], "resources": [Resource("m", 1)], "precedences": [("a", "b")]}
+    project = Project(**{**data, **change})  # type: ignore[arg-type]
+    with pytest.raises(sl.SchedlabError, match=words):
+        sl.solve(project, method)
+    assert sl.solve(project, "auto", threads=1, time_limit=60).status == "optimal"
+
+
+def test_a_mode_that_cannot_keep_the_deadline_is_left_out() -> None:
+    task = Task("a", (Mode("slow", 9), Mode("fast", 2)), deadline=5)
+    project = Project([task], [])
+    assert len(project.formulations["modes"]().model.intervals) == 1
+    assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective == 2
+
+
+def test_projects_with_maximal_lags_have_the_same_fields() -> None:
+    tasks = [on_m("a", 2, due=2), on_m("b", 1, due=1, weight=3), Task.single("c", 1)]
+    project = ProjectMax(tasks, [Resource("m", 1)], [("a", "c")], [("a", "c", 4)], "weighted-tardiness")
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert (found.status, found.objective) == ("optimal", 1)
+    assert replace(project, objective="flow-time").lags == project.lags
