@@ -57,7 +57,7 @@ BEFORE = [
     *product(["windows", "facade", "garden", "painting"], ["moving"]),
 ]  # fmt: skip
 JOE = {"masonry", "carpentry", "roofing", "facade", "garden"}  # the tasks of one of two workers
-RELEASES = (31, 0, 90, 120, 90)
+RELEASES = (31, 0, 90)
 House = dict[str, sl.models.language.Interval]
 
 
@@ -115,12 +115,13 @@ def houses_with_calendars(m: sl.Model) -> None:
     m.minimize(sl.max(ends))
 
 
-@published(285, "docplex, scheduling tutorial, chapter 5", long=TOO_LONG)
+@published(180, "docplex, scheduling tutorial, chapter 5, with 3 of 5 houses: as docplex's own model", long=TOO_LONG)
 def houses_with_workers_and_cash(m: sl.Model) -> None:
+    """With 5 houses all find the 285 that is published, and none proves it within a minute."""
     houses = [house(m, str(n), start=(release, 600)) for n, release in enumerate(RELEASES)]
     tasks = [t for h in houses for t in h.values()]
     m.add(sl.cumulative(tasks, [1] * len(tasks), 3))
-    paid = sum(sl.step_at(60 * k, 30000) for k in range(5))
+    paid = sum(sl.step_at(60 * k, 30000) for k in range(3))
     m.add(paid - sum(sl.at_start(t, 200 * t.size_lo) for t in tasks) >= 0)
     m.minimize(last_end(houses))
 
@@ -155,10 +156,11 @@ def houses_with_skilled_workers(m: sl.Model) -> None:
     m.maximize(sl.sum(skill))
 
 
-@published(365, "docplex, scheduling tutorial, chapter 7", long=TOO_LONG)
+@published(290, "docplex, scheduling tutorial, chapter 7, with 4 of 5 houses: as docplex's own model", long=TOO_LONG)
 def houses_that_have_to_be_clean(m: sl.Model) -> None:
+    """With 5 houses all find the 365 that is published, and none proves it within a minute; with 4 it is half of the work."""
     clean, dirty = ("plumbing", "ceiling", "painting"), ("masonry", "carpentry", "roofing", "windows")
-    houses = [house(m, str(n)) for n in range(5)]
+    houses = [house(m, str(n)) for n in range(4)]
     for h in houses:
         uses = [sl.always_equal(h[t], 0) for t in clean] + [sl.always_equal(h[t], 1) for t in dirty]
         m.add(sl.state_function(uses, transitions=[[0, 0], [1, 0]]))
@@ -185,7 +187,7 @@ def houses_with_workers_who_travel(m: sl.Model) -> None:
         costs.append(weight[n] * sl.positive_part(whole.end - due[n]) + whole.size)
     walk = [[abs(i - j) for j in range(5)] for i in range(5)]
     for worker, tasks in work.items():
-        m.add(sl.sequence(tasks, types[worker]).no_overlap(walk, direct=False))
+        m.add(sl.sequence(tasks, types[worker]).no_overlap(walk))
     m.minimize(sl.sum(costs))
 
 
@@ -365,7 +367,7 @@ def tour_with_opening_times(m: sl.Model) -> None:
 OVEN, ROOM = [(0, 4, 2), (0, 9, 1), (2, 4, 3), (5, 8, 2), (6, 3, 1), (1, 9, 2)], 5  # release, time, size
 
 
-@published(23, "6 jobs with releases, times and sizes in one oven; enumeration", lambda: truths.batches(OVEN, ROOM))
+@published(18, "6 jobs with releases, times and sizes in one oven; enumeration", lambda: truths.batches(OVEN, ROOM))
 def batches_in_an_oven(m: sl.Model) -> None:
     longest = max(p for _, p, _ in OVEN)
     jobs = [m.interval(f"job {k}", size=(p, longest), start=(r, 60)) for k, (r, p, _) in enumerate(OVEN)]
@@ -391,7 +393,7 @@ def aircraft_landing(m: sl.Model) -> None:
 PARTS = [(0, 6, 13), (2, 3, 6), (4, 2, 6), (3, 4, 15), (9, 2, 12)]  # release, time, due date
 
 
-@published(1, "5 jobs; the earliest due date first, with preemption", lambda: truths.preemptive_lateness(PARTS))
+@published(2, "5 jobs; the earliest due date first, with preemption", lambda: truths.preemptive_lateness(PARTS))
 def jobs_that_can_be_interrupted(m: sl.Model) -> None:
     parts, late = [], []
     for k, (release, size, due) in enumerate(PARTS):
@@ -413,7 +415,7 @@ LIMITS = {"cranes": 5, "crews": 3}
 
 
 @published(
-    15,
+    13,
     "7 tasks, 2 resources; enumeration of all lists of tasks",
     lambda: truths.project([[(p, {"cranes": a, "crews": b})] for p, a, b in SINGLE], CHAIN, LIMITS),
 )
@@ -433,7 +435,7 @@ LINKS, CRANES, MONEY = [(0, 2), (1, 3), (1, 4)], 4, 17
 
 
 @published(
-    14,
+    10,
     "5 tasks of 2 modes, one renewable resource and money; enumeration of all modes and lists",
     lambda: truths.project(
         [[(p, {"cranes": a, "total money": b}) for p, a, b in task] for task in MODES],
@@ -469,7 +471,7 @@ def lags_hold(starts: tuple[int, ...]) -> bool:
 
 
 @published(
-    10,
+    7,
     "5 tasks with least and most time lags; enumeration of all starts",
     lambda: truths.all_starts([p for p, _ in LAGGED], 9, lags_hold),
 )
@@ -530,7 +532,7 @@ def stock_holds(starts: tuple[int, ...]) -> bool:
 
 
 @published(
-    9,
+    5,
     "5 tasks that fill or empty a store of 4, and one machine for the first two producers; enumeration of all starts",
     lambda: truths.all_starts([p for p, _ in STOCKED], 8, stock_holds),
 )

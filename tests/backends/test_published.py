@@ -1,0 +1,36 @@
+"""Published scheduling models on every backend that can solve them: the known optima, and those of independent routes."""
+
+import pytest
+import schedlab as sl
+from on_backends import solved, usable
+from published_models import MODELS
+
+LABELS = ["pyomo", "cpsat", "highs:pairwise", "cpo"]  # pyomo before docplex
+CASES = [(name, label) for label in LABELS for name in MODELS if label not in MODELS[name].cannot]
+
+
+def built(name: str) -> sl.Model:
+    m = sl.Model(name)
+    MODELS[name].build(m)
+    return m
+
+
+@pytest.mark.parametrize(("name", "label"), CASES)
+def test_a_published_model_has_its_known_optimum(name: str, label: str) -> None:
+    usable(label)
+    r = solved(built(name), label)
+    assert (r.status, r.objective) == ("optimal", pytest.approx(MODELS[name].optimum))
+    assert r.assignment is not None and r.assignment.model.check(r.assignment) == []
+
+
+@pytest.mark.parametrize("name", [name for name, published in MODELS.items() if published.truth is not None])
+def test_the_optimum_is_that_of_an_independent_route(name: str) -> None:
+    truth = MODELS[name].truth
+    assert truth is not None and truth() == MODELS[name].optimum
+
+
+def test_each_model_is_solved_by_two_backends_and_each_exception_has_a_reason() -> None:
+    assert len(MODELS) >= 23
+    for name, published in MODELS.items():
+        assert len(set(LABELS) - published.cannot.keys()) >= 2, name
+        assert all(reason for reason in published.cannot.values())
