@@ -1,15 +1,18 @@
-"""The lowering of domains with holes, and of capacities and time lags that are expressions, to CP-SAT."""
+"""The lowering of calendars, domains with holes, and of capacities and time lags that are expressions, to CP-SAT."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
-from ...models.language import InDomain, Interval, Linear, Stated, VariableCapacity, VariableDelay
+from ...models.language import InDomain, Intensity, Interval, Linear, Stated, VariableCapacity, VariableDelay
+from ...models.language.calendars import FULL
 from ..base import MissingConstruct
+from ..decompositions.breaks import Stretch, breaks_only, percents_of_work, stretches
 from .expressions import CpSatExpressions
-from .native import Form, NativeModel
+from .native import Form, NativeModel, WholeForm
 
 ANY = 2**61  # no value of a form is beyond it
 
@@ -35,6 +38,8 @@ def stated(lowering: Lowering, c: Stated) -> None:
     match c:
         case InDomain():
             in_domain(lowering, c)
+        case Intensity():
+            (breaks if breaks_only(c) else intensity)(lowering, c)
         case VariableCapacity():
             variable_capacity(lowering, c)
         case VariableDelay():
@@ -50,6 +55,54 @@ def in_domain(lowering: Lowering, c: InDomain) -> None:
     w = native.whole(lowering.expressions.form(c.expression) if form is None else form, 1)
     when = () if c.interval is None else lowering.present(c.interval)
     native.inside(w, c.within(-ANY, ANY), (*when, *native.guard))
+
+
+def breaks(lowering: Lowering, c: Intensity) -> None:
+    """Post a calendar with breaks: one literal for each size, with all windows of the start that lead to it.
+
+    An interval that starts or ends in a break has a literal for this break, with its own range of sizes.
+    """
+    v, native = c.interval, lowering.native
+    start, end = lowering.edge(v, "start"), lowering.edge(v, "end")
+    terms = Counter(end.terms)
+    terms.subtract(start.terms)
+    size = native.whole(Form({k: n for k, n in terms.items() if n}, end.constant - start.constant), 1)
+    ends, starts = native.whole(end, 1), native.whole(start, 1)
+    literals = []
+    for same in _alike(stretches(c)):
+        recipe = partial(_in_one_of, same=same, start=starts, end=ends)
+        literal = native.boolean("", recipe)
+        native.inside(starts, [one.starts for one in same], (literal,))
+        native.inside(size, [same[0].sizes], (literal,))
+        if same[0].sizes[0] < same[0].sizes[1]:
+            native.inside(ends, [same[0].ends], (literal,))
+        literals.append(literal)
+    native.require(Form(dict.fromkeys(literals, 1)), 1, 1, lowering.present(v))
+
+
+def _alike(made: list[Stretch]) -> list[list[Stretch]]:
+    """Return the pairs of pieces by their size, those without a fixed size alone."""
+    fixed: dict[int, list[Stretch]] = {}
+    alone = []
+    for one in made:
+        if one.sizes[0] == one.sizes[1]:
+            fixed.setdefault(one.sizes[0], []).append(one)
+        else:
+            alone.append([one])
+    return [*fixed.values(), *alone]
+
+
+def _in_one_of(values: list[int], same: list[Stretch], start: WholeForm, end: WholeForm) -> int:
+    """Return whether the start and end lie in one of the pairs of pieces."""
+    s, e = start.value(values), end.value(values)
+    return int(any(one.holds(s, e) for one in same))
+
+
+def intensity(lowering: Lowering, c: Intensity) -> None:
+    """Post any other calendar: bounds on the work, in percent of seconds."""
+    low, high = c.work
+    work = lowering.expressions.form(percents_of_work(c))
+    lowering.native.require(work, FULL * low, FULL * high + FULL - 1, lowering.present(c.interval))
 
 
 def variable_capacity(lowering: Lowering, c: VariableCapacity) -> None:
