@@ -223,7 +223,16 @@ def job_shop(m: sl.Model) -> None:
         for a, b in pairwise(job):
             m.add(sl.end_before_start(a, b))
     for machine in range(6):
-        m.add(sl.no_overlap([v for row, job in zip(FT06, jobs) for (k, _), v in zip(row, job) if k == machine]))
+        m.add(
+            sl.no_overlap(
+                [
+                    v
+                    for row, job in zip(FT06, jobs, strict=True)
+                    for (k, _), v in zip(row, job, strict=True)
+                    if k == machine
+                ]
+            )
+        )
     m.minimize(sl.max([job[-1].end for job in jobs]))
 
 
@@ -241,10 +250,10 @@ def flexible_job_shop(m: sl.Model) -> None:
     ends = []
     for j, job in enumerate(KACEM):
         steps = [m.interval(f"{j}.{k}", size=(min(times), max(times))) for k, times in enumerate(job)]
-        for step, times in zip(steps, job):
+        for step, times in zip(steps, job, strict=True):
             modes = [m.interval(f"{step.name} on {i}", size=p, optional=True) for i, p in enumerate(times)]
             m.add(sl.alternative(step, modes))
-            for machine, mode in zip(on, modes):
+            for machine, mode in zip(on, modes, strict=True):
                 machine.append(mode)
         for a, b in pairwise(steps):
             m.add(sl.end_before_start(a, b))
@@ -295,7 +304,7 @@ def permutation_flow_shop(m: sl.Model) -> None:
     jobs = flow_jobs(m)
     for a, b in (pair for job in jobs for pair in pairwise(job)):
         m.add(sl.end_before_start(a, b))
-    machines = [sl.sequence(column) for column in zip(*jobs)]
+    machines = [sl.sequence(column) for column in zip(*jobs, strict=True)]
     for machine in machines:
         m.add(machine.no_overlap())
     for one, other in pairwise(machines):
@@ -308,7 +317,7 @@ def blocking_flow_shop(m: sl.Model) -> None:
     jobs = flow_jobs(m, most=500)
     for a, b in (pair for job in jobs for pair in pairwise(job)):
         m.add(a.end == b.start)
-    for column in zip(*jobs):
+    for column in zip(*jobs, strict=True):
         m.add(sl.no_overlap(column))
     m.minimize(sl.max([job[-1].end for job in jobs]))
 
@@ -327,7 +336,7 @@ def tardy_step(last: int, job: int, time: int) -> tuple[int, int]:
 def weighted_tardiness(m: sl.Model) -> None:
     jobs = [m.interval(f"job {k}", size=p) for k, (p, _, _) in enumerate(TARDY)]
     m.add(sl.no_overlap(jobs))
-    late = [sl.positive_part(v.end - due) for v, (_, due, _) in zip(jobs, TARDY)]
+    late = [sl.positive_part(v.end - due) for v, (_, due, _) in zip(jobs, TARDY, strict=True)]
     m.minimize(sl.sum(late, [weight for *_, weight in TARDY]))
 
 
@@ -400,7 +409,7 @@ def aircraft_landing(m: sl.Model) -> None:
     planes = [m.interval(f"plane {k}", size=0, start=(first, last)) for k, (first, _, last, _) in enumerate(PLANES)]
     apart = [[3 if i < 2 and j < 2 else 15 if i < 2 or j < 2 else 8 for j in range(10)] for i in range(10)]
     m.add(sl.no_overlap(planes, transitions=apart))
-    m.minimize(sl.sum([cost * abs(v.start - target) for v, (_, target, _, cost) in zip(planes, PLANES)]))
+    m.minimize(sl.sum([cost * abs(v.start - target) for v, (_, target, _, cost) in zip(planes, PLANES, strict=True)]))
 
 
 PARTS = [(0, 6, 13), (2, 3, 6), (4, 2, 6), (9, 2, 14)]  # release, time, due date
@@ -479,7 +488,7 @@ LAGS = [(0, 1, 3, 4), (1, 2, 1, 5), (0, 3, 0, 7), (3, 4, 4, 6)]  # before, after
 
 def lags_hold(starts: tuple[int, ...]) -> bool:
     apart = all(low <= starts[b] - starts[a] <= high for a, b, low, high in LAGS)
-    running = [sum(w for s, (p, w) in zip(starts, LAGGED) if s <= t < s + p) for t in starts]
+    running = [sum(w for s, (p, w) in zip(starts, LAGGED, strict=True) if s <= t < s + p) for t in starts]
     return apart and max(running) <= GANG
 
 
@@ -507,7 +516,7 @@ def teams(needs: dict[str, int]) -> list[dict[str, int]]:
     return [
         {f"person {w}": 1 for w in team}
         for team in permutations(range(len(PEOPLE)), len(slots))
-        if all(skill in PEOPLE[w] for skill, w in zip(slots, team))
+        if all(skill in PEOPLE[w] for skill, w in zip(slots, team, strict=True))
     ]
 
 
@@ -521,12 +530,12 @@ def teams(needs: dict[str, int]) -> list[dict[str, int]]:
 def project_with_skills(m: sl.Model) -> None:
     tasks = [m.interval(f"task {k}", size=p) for k, (p, _) in enumerate(NEEDS)]
     busy: list[list] = [[] for _ in PEOPLE]
-    for task, (size, needs) in zip(tasks, NEEDS):
+    for task, (size, needs) in zip(tasks, NEEDS, strict=True):
         for skill, count in needs.items():
             able = [w for w, skills in enumerate(PEOPLE) if skill in skills]
             by = [m.interval(f"{task.name}: {skill} by {w}", size=size, optional=True) for w in able]
             m.add(sl.alternative(task, by, count=count))
-            for w, v in zip(able, by):
+            for w, v in zip(able, by, strict=True):
                 busy[w].append(v)
     for own in busy:
         m.add(sl.no_overlap(own))
@@ -539,7 +548,7 @@ STOCKED, STORE = [(2, 3), (3, -2), (1, 2), (2, -4), (3, 1)], (2, 4)  # time, cha
 
 
 def stock_holds(starts: tuple[int, ...]) -> bool:
-    changes = [(s + p, n) if n > 0 else (s, n) for s, (p, n) in zip(starts, STOCKED)]
+    changes = [(s + p, n) if n > 0 else (s, n) for s, (p, n) in zip(starts, STOCKED, strict=True)]
     levels = [STORE[0] + sum(n for t, n in changes if t <= at) for at, _ in changes]
     return starts[0] + 2 <= starts[2] and all(0 <= level <= STORE[1] for level in levels)
 
@@ -551,7 +560,7 @@ def stock_holds(starts: tuple[int, ...]) -> bool:
 )
 def project_with_a_store(m: sl.Model) -> None:
     tasks = [m.interval(f"task {k}", size=p, start=(0, 20)) for k, (p, _) in enumerate(STOCKED)]
-    changes = [sl.at_end(v, n) if n > 0 else sl.at_start(v, n) for v, (_, n) in zip(tasks, STOCKED)]
+    changes = [sl.at_end(v, n) if n > 0 else sl.at_start(v, n) for v, (_, n) in zip(tasks, STOCKED, strict=True)]
     m.add(sl.always_in(sl.step_at(0, STORE[0]) + sum(changes), 0, STORE[1], window=(0, 30)))
     m.add(sl.end_before_start(tasks[0], tasks[2]))
     m.minimize(sl.max([v.end for v in tasks]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 Order = Sequence[int]
 
@@ -80,7 +80,7 @@ def batches(jobs: Sequence[tuple[int, int, int]], capacity: int) -> int:
     for order in permutations(range(len(jobs))):
         for cuts in (c for n in range(len(jobs)) for c in combinations(range(1, len(jobs)), n)):
             edges = [0, *cuts, len(jobs)]
-            parts = [[jobs[k] for k in order[a:b]] for a, b in zip(edges, edges[1:], strict=False)]
+            parts = [[jobs[k] for k in order[a:b]] for a, b in pairwise(edges)]
             if all(sum(size for *_, size in part) <= capacity for part in parts):
                 time = 0
                 for part in parts:
