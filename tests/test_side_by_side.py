@@ -78,10 +78,7 @@ def test_theirs_prints_what_ours_prints(page: str, tmp_path: Path) -> None:
             pytest.skip("CP Optimizer is not installed")
         from schedlab.backends.cpo.backend import find_engine
 
-        code = (
-            f"from docplex.cp.config import context\ncontext.solver.local.execfile = {find_engine()!r}\n"
-            + code
-        )
+        code = f"from docplex.cp.config import context\ncontext.solver.local.execfile = {find_engine()!r}\n" + code
     script = tmp_path / "theirs.py"
     script.write_text(code, encoding="utf-8")
     done = subprocess.run([str(OTHER), str(script)], capture_output=True, text=True, check=True)
