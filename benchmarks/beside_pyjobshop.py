@@ -46,8 +46,8 @@ def as_flexible(text: str) -> str:
 
     Examples
     --------
-    >>> as_flexible("1 2\\n0 5 1 3\\n")
-    '1 2 1\\n2 1 1 5 1 2 3\\n'
+    >>> as_flexible(chr(10).join(["1 2", "0 5 1 3"])).splitlines()
+    ['1 2 1', '2 1 1 5 1 2 3']
     """
     rows = [[int(word) for word in line.split()] for line in text.splitlines() if line[:1].isdigit() or line[:1] == " "]
     rows = [row for row in rows if row]

@@ -75,7 +75,7 @@ def stretches(c: Intensity) -> list[Stretch]:
     >>> from schedlab import Model
     >>> a = Model("m").interval("a", size=(0, 9), start=(0, 5))
     >>> [s.starts for s in stretches(Intensity(a, (3, 3), ((0, 100), (4, 0), (6, 100))))]
-    [(0, 1), (1, 1), (2, 4), (5, 5)]
+    [(0, 1), (1, 1), (1, 4), (5, 5)]
     """
     v = c.interval
     pieces = _pieces(c)
