@@ -2,8 +2,9 @@
 
 import pytest
 import schedlab as sl
-from on_backends import solved, usable
+from on_backends import usable
 from published_models import MODELS
+from schedlab.backends.conformance.agreement import Contender
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "cpo"]  # pyomo before docplex
 CASES = [(name, label) for label in LABELS for name in MODELS if label not in MODELS[name].cannot]
@@ -18,7 +19,8 @@ def built(name: str) -> sl.Model:
 @pytest.mark.parametrize(("name", "label"), CASES)
 def test_a_published_model_has_its_known_optimum(name: str, label: str) -> None:
     usable(label)
-    r = solved(built(name), label)
+    contender = Contender(label)
+    r = sl.solve(built(name), backend=contender.backend, time_limit=600, threads=1, seed=1, **contender.options)
     assert (r.status, r.objective) == ("optimal", pytest.approx(MODELS[name].optimum))
     assert r.assignment is not None and r.assignment.model.check(r.assignment) == []
 
