@@ -304,7 +304,7 @@ class CpSat:
     """
 
     name = "cpsat"
-    lacks = NOT_RESERVOIR | STATES | {Construct.NO_IDLE, Construct.INTENSITY, Construct.ISOMORPHISM, Construct.SPAN}
+    lacks = NOT_RESERVOIR | STATES | {Construct.NO_IDLE, Construct.ISOMORPHISM, Construct.SPAN}
     obeys = frozenset({"deterministic_limit", "parameters"})
     thread_parameters = frozenset({"num_workers", "num_search_workers"})
 

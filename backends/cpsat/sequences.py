@@ -4,6 +4,7 @@ For the intervals of a sequence, there is a circuit through a depot and one node
 an absent interval, and at the depot if none is present. Besides the no_overlap::
 
     arc i -> j                =>  e[i] + t[i,j] <= s[j]      (t: transitions between direct neighbours, else 0)
+                                  without a circuit for all pairs, if no way over a third one is shorter
     first, last               p[i]           =>  arc depot -> i,  arc i -> depot
     previous i, j             p[i] and p[j]  =>  arc i -> j
     before i, j               p[i] and p[j]  =>  e[i] <= s[j]
@@ -62,21 +63,20 @@ class Sequences:
         self.native = lowering.native
         self._arcs: dict[Key, Arcs] = {}
         self._apart: set[Key] = set()
+        self._paired: dict[Key, list[DirectTransitions]] = {}
 
     @property
     def used(self) -> bool:
         """Whether the model has a sequence."""
-        return bool(self._arcs or self._apart)
+        return bool(self._arcs or self._apart or self._paired)
 
     def constraint(self, c: Order | DirectTransitions | SameSequence) -> None:
         """Post a constraint on the order of a sequence."""
         match c:
             case Order(intervals, one, kind, other):
                 self._order(intervals, one, kind, other)
-            case DirectTransitions(intervals):
-                for (i, j), arc in self._circuit(intervals).items():
-                    if DEPOT not in (i, j) and c.transition(i, j):
-                        self._after(intervals[i], intervals[j], c.transition(i, j), arc)
+            case DirectTransitions():
+                self._transitions(c)
             case SameSequence():
                 self._same(c)
 
@@ -104,6 +104,20 @@ class Sequences:
         arc = arcs.get(pair)
         when = (*lowering.present(one), *(() if other is None else lowering.present(other)))
         self.native.require(Form() if arc is None else Form({arc: 1}), 1, float("inf"), when)
+
+    def _transitions(self, c: DirectTransitions) -> None:
+        """Post transition times: for all pairs if that is the same, and on the arcs of the circuit if there is one."""
+        pairs, key = c.of_all_pairs(), self._key(c.intervals)
+        if pairs is not None:
+            self.lowering.constraint(pairs)
+            self._paired.setdefault(key, []).append(c)
+        if pairs is None or key in self._arcs:
+            self._on_arcs(c, self._circuit(c.intervals))
+
+    def _on_arcs(self, c: DirectTransitions, arcs: Arcs) -> None:
+        for (i, j), arc in arcs.items():
+            if DEPOT not in (i, j) and c.transition(i, j):
+                self._after(c.intervals[i], c.intervals[j], c.transition(i, j), arc)
 
     def _same(self, c: SameSequence) -> None:
         for v, w in zip(c.intervals, c.others, strict=True):
@@ -138,6 +152,8 @@ class Sequences:
         key = self._key(intervals)
         if key not in self._arcs:
             self._arcs[key] = self._made(intervals)
+            for c in self._paired.get(key, ()):
+                self._on_arcs(c, self._arcs[key])
         return self._arcs[key]
 
     def _made(self, intervals: tuple[Interval, ...]) -> Arcs:

@@ -40,7 +40,8 @@ from .decomposition import Decomposition
 #
 #     first, last       f[i] >= p[i],   l[i] >= p[i]
 #     previous i, j     x[i,j] >= p[i] + p[j] - 1
-#     transitions       s[j] - e[i] - t[i,j] >= lo(s[j] - e[i] - t[i,j]) (1 - x[i,j])
+#     transitions       s[j] - e[i] - t[i,j] >= lo(s[j] - e[i] - t[i,j]) (1 - x[i,j]),
+#                       or a no_overlap with times for all pairs, if no way over a third one is shorter
 #     costs             sum c[i,j] x[i,j] + sum first[i] f[i] + sum last[i] l[i]
 #     the same          p[i] = p'[i],   x[i,j] = x'[i,j]
 #     before i, j       the precedence e[i] <= s[j]
@@ -136,6 +137,10 @@ class Sequences(Decomposition):
         self.add_range((follows if follows is not None else 0) - both, -1, math.inf)
 
     def _transitions(self, c: DirectTransitions) -> None:
+        pairs = c.of_all_pairs()
+        if pairs is not None:
+            self.add(pairs)
+            return
         arcs = self._arcs(c.intervals)
         for (i, j), x in arcs.next.items():
             if c.transition(i, j):

@@ -20,11 +20,11 @@ from ...models.language import (
     Stated,
     VariableCapacity,
     VariableDelay,
-    overlap,
 )
 from ...models.language import sum as total
 from ...models.language.calendars import FULL
 from ...models.language.expressions import linear
+from .breaks import Stretch, breaks_only, percents_of_work, stretches
 from .constructs import OF_STATED, STATED
 from .decomposition import Decomposition
 
@@ -65,13 +65,33 @@ class Structures(Decomposition):
             W = r z + sum_k (q[k] - r) overlap(i, t[k], t[k+1]),   100 A p <= W <= 100 B + 99
         """
         v = c.interval
-        rest = c.steps[-1][1]
-        last = v.start_hi + v.size_hi
-        parts = [(percent - rest) * overlap(v, a, b) for a, b, percent in c.pieces(v.start_lo, last) if percent != rest]
-        work = total([rest * v.size, *parts])
+        if breaks_only(c):
+            self._breaks(c)
+            return
+        work = percents_of_work(c)
         low, high = c.work
         self.add_range(work - FULL * low * v.presence, 0, math.inf)
         self.add_range(work, -math.inf, FULL * high + FULL - 1)
+
+    def _breaks(self, c: Intensity) -> None:
+        """Choose one of the ``Stretch`` of a calendar with breaks: ``w[k]`` is 1 for the one in which start and end lie.
+
+        ::
+
+            sum_k w[k] = p,   w[k] in {0, 1}
+            sum_k lo(s, k) w[k] <= s[i] <= sum_k hi(s, k) w[k],   the same for the end and the size
+        """
+        v = c.interval
+        made = stretches(c)
+        chosen = [
+            self.auxiliary(f"{v} in {k} of its calendar", 0, 1, partial(_within, v=v, one=one))
+            for k, one in enumerate(made)
+        ]
+        self.add_range(total(chosen) - v.presence, 0, 0)
+        for x, of in ((v.start, "starts"), (v.end, "ends"), (v.size, "sizes")):
+            limits = [getattr(one, of) for one in made]
+            self.add_range(x - total(chosen, [low for low, _ in limits]), 0, math.inf)
+            self.add_range(x - total(chosen, [high for _, high in limits]), -math.inf, 0)
 
     def _in_domain(self, c: InDomain) -> None:
         """Require an expression x to lie in one of the windows ``[a[k], b[k]]``, if an interval with the presence p is present.
@@ -200,3 +220,9 @@ def _partners(ev: Evaluator, c: Isomorphism, v: Interval, w: Interval) -> int:
     first, second = order(c.first), order(c.second)
     place = next((k for k, x in enumerate(first) if x is v), -1)
     return int(0 <= place < len(second) and second[place] is w)
+
+
+def _within(ev: Evaluator, v: Interval, one: Stretch) -> int:
+    """Return whether an interval is present and lies in a pair of pieces of its calendar."""
+    s = ev.assignment
+    return int(s.present[v.index] and one.holds(s.start[v.index], s.end[v.index]))

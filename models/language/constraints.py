@@ -520,6 +520,29 @@ class DirectTransitions(Constrained):
         """Return the transition time from the interval at position i to the one at position j, in seconds."""
         return self.times[self.types[i]][self.types[j]]
 
+    def of_all_pairs(self) -> NoOverlap | None:
+        """Return the equivalent constraint on all pairs, also those with others between; None if there is none.
+
+        There is one if no way over a third interval is shorter: ``t[a][c] <= t[a][b] + z[b] + t[b][c]`` for all types,
+        where z[b] is the least size of the intervals of type b.
+
+        Examples
+        --------
+        >>> from schedlab import Model, sequence
+        >>> m = Model("m"); s = sequence([m.interval(n, size=2) for n in "abc"])
+        >>> s.no_overlap([[0, 1, 4], [1, 0, 1], [4, 1, 0]]).of_all_pairs() is None
+        False
+        >>> s.no_overlap([[0, 1, 5], [1, 0, 1], [4, 1, 0]]).of_all_pairs() is None
+        True
+        """
+        least: dict[int, int] = {}
+        for kind, v in zip(self.types, self.intervals, strict=True):
+            least[kind] = min(least.get(kind, v.size_lo), v.size_lo)
+        t = self.times
+        if any(t[a][c] > t[a][b] + size + t[b][c] for b, size in least.items() for a in least for c in least):
+            return None
+        return NoOverlap(self.intervals, tuple(tuple(t[a][b] for b in self.types) for a in self.types))
+
 
 @with_short_repr
 @dataclass(frozen=True, slots=True, eq=False)

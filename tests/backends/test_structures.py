@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.planted import STRUCTURE_FAULTS, faulty
 from schedlab.backends.conformance.random_constructs import RandomStructures
 from schedlab.backends.conformance.run import declaration
-from schedlab.backends.decompositions.constructs import STATED
+from schedlab.backends.decompositions.constructs import STATED, Construct
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -102,3 +104,29 @@ def test_conflicts_name_the_constraints(label: str) -> None:
         assert r.conflict is not None and set(r.conflict.names or ()) <= {"slow", "early", "not at once"}
         found = sl.explain(m, time_limit=60, threads=1)
         assert found.status == "infeasible" and {"slow", "early"} <= {e.name for e in found.elements}
+
+
+def calendars() -> Iterator[sl.Model]:
+    """Random calendars with breaks alone, and fixed work: lowered by the pairs of pieces in which a start and an end lie."""
+    rng = random.Random(7)
+    for k in range(12):
+        m = sl.Model(f"calendar {k}", horizon=14)
+        times = sorted(rng.sample(range(1, 14), 4))
+        away = [(times[0], times[1]), (times[2], times[3])]
+        a = m.interval("a", work=rng.choice([1, 2, 3]), intensity=sl.breaks(away), start=(0, 9), optional=k % 3 == 0)
+        b = m.interval("b", size=(0, 9), work=2, intensity=[(0, 0), (times[0], 100), (times[2], 0)], start=(0, 5))
+        m.add(sl.no_overlap([a, b]))
+        if k % 2:
+            m.add(sl.forbid_start(a, away))
+            m.add(sl.forbid_end(a, away))
+        m.minimize(a.end + 2 * b.size - 20 * a.presence)
+        yield m
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_calendars_with_breaks_agree_with_enumeration(label: str) -> None:
+    agrees(label, calendars())
+
+
+def test_decomposed_calendars_with_breaks_have_the_same_solutions() -> None:
+    same_when_decomposed(calendars(), frozenset({Construct.INTENSITY}))

@@ -1,6 +1,7 @@
 """Sequences: the order of intervals in ``check`` and ``value``, texts, JSON, and what refuses them."""
 
 import itertools
+import random
 
 import pytest
 import schedlab as sl
@@ -205,3 +206,24 @@ def test_the_horizon_is_derived_with_sequences():
     m.add(machine.first(jobs[2]))
     m.minimize(sl.max([v.end for v in jobs]) + machine.cost([[0, 9, 0], [0, 0, 9], [9, 0, 0]]))
     assert m.derived_horizon.proved and m.horizon >= 3 + 1 + 3 + 1 + 3
+
+
+def test_times_between_neighbours_are_those_of_all_pairs_where_no_way_over_a_third_one_is_shorter():
+    """All starts of 3 intervals of 2 types, with random times: the constraint that is said to be equivalent accepts the same."""
+    rng = random.Random(4)
+    equal = {True: 0, False: 0}
+    for _ in range(40):
+        m = sl.Model("m", horizon=9)
+        jobs = [m.interval(f"j{k}", size=rng.choice([1, 2]), optional=k == 2) for k in range(3)]
+        times = [[rng.randrange(5) for _ in range(3)] for _ in range(3)]
+        direct = sl.sequence(jobs, types=[0, 1, rng.choice([0, 1, 2])]).no_overlap(times)
+        pairs = direct.of_all_pairs()
+        equal[pairs is not None] += 1
+        if pairs is None:
+            continue
+        m.add(direct, "neighbours")
+        m.add(pairs, "all pairs")
+        for starts in itertools.product(range(7), range(7), [None, *range(7)]):
+            broken = m.check(sl.Assignment(m, dict(zip(jobs, starts, strict=True))))
+            assert len({v.constraint for v in broken}) in (0, 2), (times, starts)
+    assert min(equal.values()) >= 5

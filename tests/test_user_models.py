@@ -1,0 +1,30 @@
+"""The typed code of ``docs/reference/own_code.md`` with each backend; ``.ci/run`` checks its types."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import schedlab
+from schedlab.backends.base import backend
+
+HERE = Path(__file__).parent
+PAGE = Path(schedlab.__file__).parent / "docs" / "reference" / "own_code.md"
+BACKENDS = ["cpsat", "highs", "pyomo", "cpo"]
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_formulation_with_a_constraint_of_ones_own(name: str) -> None:
+    """In a process of its own: Pyomo cannot be imported after docplex."""
+    if not backend(name).availability().ok:
+        pytest.skip(f"{name} is not installed")
+    code = (
+        f"import user_models; p = user_models.small(); s = user_models.answer(p, {name!r}); print(s.start, p.value(s))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HERE, check=True)
+    assert done.stdout.splitlines()[-1] == "{'a': 0, 'b': 50, 'c': 0} 50"
+
+
+def test_the_page_shows_this_code() -> None:
+    code = (HERE / "user_models.py").read_text(encoding="utf-8").split("from __future__ import annotations\n\n")[1]
+    assert f"```python\n{code.rstrip()}\n```" in PAGE.read_text(encoding="utf-8")
