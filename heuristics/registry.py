@@ -388,6 +388,8 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
             kind.resolve(place)()
         for heuristic in used:
             heuristic.warm_up(problem)
+        if known is not None and known.bound_warm_up is not None and name is None:
+            kind.resolve(known.bound_warm_up)(problem)
 
 
 def _check(label: str, registered: object) -> None:

@@ -86,6 +86,8 @@ PROJECT = ProblemKind(
     writer="..instances.kinds.project:write",
     start="multi-sgs",
     portfolio="..methods.portfolio:project_steps",
+    bound="..heuristics.project.bounds:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bounds:warm_up_for_solvers",
     elements=".project.elements:ProjectElements",
     bench="..bench.kinds.project:PROJECT",
     gantt=".project.display:gantt",
@@ -96,6 +98,8 @@ PROJECT = ProblemKind(
 PROJECT_MAX = ProblemKind(
     "project-max",
     ProjectMax,
+    bound="..heuristics.project.bounds:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bounds:warm_up_for_solvers",
     bench="..bench.kinds.project:PROJECT_MAX",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
