@@ -95,7 +95,7 @@ def _made(reference: str, found: object) -> Any:
     try:
         if isinstance(made, Model):
             return ModelProblem(made)
-        problem = made.problem if isinstance(made, Instance) else made
+        problem: Any = made.problem if isinstance(made, Instance) else made
         if not is_problem(problem):
             what = f"{reference} is" if made is found else f"{reference} returned"
             raise PluginError(f"{what} {excerpt(made)}; {EXPECTED}")
