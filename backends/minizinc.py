@@ -81,17 +81,18 @@ GLOBALS = ("alldifferent", "cumulative", "disjunctive", "table")
 AND, OR = " /\\ ", " \\/ "
 LARGEST_SCALE = 10**9  # of the factor that makes coefficients whole numbers
 LARGEST_DENOMINATOR = 10**6  # of a fraction that a float stands for
-WORDS = frozenset(
-    "ann annotation any array bool case constraint default diff div else elseif endif enum exists export false float "
-    "forall function if import in include int intersect let list local maximize minimize mod not of op opt output par "
-    "predicate record ref satisfy set show_type solve string subset superset symdiff test then true tuple type union "
-    "var variant_record where xor max min abs sum product cumulative disjunctive table alldifferent occurs absent deopt "
-    "bool2int ub lb dom show join array1d array2d index_set objective".split()
-)
+RESERVED = """
+ann annotation any array bool case constraint default diff div else elseif endif enum exists export false float
+forall function if import in include int intersect let list local maximize minimize mod not of op opt output par
+predicate record ref satisfy set show_type solve string subset superset symdiff test then true tuple type union
+var variant_record where xor max min abs sum product cumulative disjunctive table alldifferent occurs absent deopt
+bool2int ub lb dom show join array1d array2d index_set objective
+"""
+WORDS = frozenset(RESERVED.split())
 
 
 def to_minizinc(model: Model) -> str:
-    """Return a model as the text of a ``.mzn`` file.
+    r"""Return a model as the text of a ``.mzn`` file.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def to_minizinc(model: Model) -> str:
     var 0..9: a;
     var int: objective = a + 3;
     solve minimize objective;
-    output ["objective = \\(objective)\\n", "a = \\(a)\\n"];
+    output ["objective = \(objective)\n", "a = \(a)\n"];
     <BLANKLINE>
     """
     if not isinstance(model, Model):
@@ -382,8 +383,12 @@ class _Writer:
         if not self.model.objectives:
             return ["solve satisfy;"]
         e = self.model.objectives[0]
-        factor = _scale([*e.terms.values(), e.constant], e)
+        factor = _scale(e.terms.values(), e)
+        constant = _exact(e.constant) * factor
         note = [f"% The objective is {factor} times that of the model."] if factor > 1 else []
+        if constant.denominator != 1:
+            note.append(f"% The constant {float(constant)} of the objective is left out.")
+            e = Linear(e.terms)
         return [*note, f"var int: objective = {self._linear(e, factor)};", f"solve {self.model.sense} objective;"]
 
     def _output(self) -> str:

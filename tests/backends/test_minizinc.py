@@ -123,6 +123,13 @@ def test_of_several_objectives_the_first_is_written(model: sl.Model) -> None:
     assert "% Only the first of its 2 objectives is written." in text and "% The objective is 3600 times" in text
 
 
+def test_a_constant_that_no_factor_makes_whole_is_left_out(model: sl.Model) -> None:
+    x = model.integer("x", 0, 9)
+    model.minimize(x / 4 + 0.123456789012)
+    text = to_minizinc(model)
+    assert "% The constant 0.493827156048 of the objective is left out.\nvar int: objective = x;" in text
+
+
 @pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed")
 @pytest.mark.parametrize("seed", range(1, 60))
 def test_the_optimum_is_that_of_enumeration(seed: int, tmp_path) -> None:
