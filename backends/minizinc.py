@@ -142,7 +142,8 @@ class _Writer:
         self.names = _Names()
         self.bounds = Bounds()
         self.lines: list[str] = []
-        self.variables = {x: self.names.new(x.name) for x in (*self.model.integers, *self.model.intervals)}
+        declared: list[Integer | Interval] = [*self.model.integers, *self.model.intervals]
+        self.variables = {x: self.names.new(x.name) for x in declared}
         self.sizes: dict[Interval, str] = {}
         self.presences: dict[Interval, str] = {}
         self.atoms: dict[Atom, str] = {}

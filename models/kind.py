@@ -112,6 +112,9 @@ class ProblemKind:
     elements : str, optional
         Function or class ``(problem) -> Elements`` (``schedlab.models.elements``): what ``schedlab.explain`` may
         name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
+    formulations : tuple of str
+        The names of all formulations that its problems have of their own: ``register_formulation`` refuses them at once. Without
+        it, a name that is taken is found when a problem first looks it up.
 
     Examples
     --------
@@ -136,6 +139,7 @@ class ProblemKind:
     elements: str | None = None
     bound: str | None = None
     bound_warm_up: str | None = None
+    formulations: tuple[str, ...] = ()
 
 
 def _check(label: str, found: object) -> None:

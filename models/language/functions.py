@@ -10,7 +10,7 @@ from ..arguments import named
 from ..counts import how_many
 from .bounds import Bounds
 from .expressions import Element, Entry, Interval, Max, Min, Overlap, Piecewise, Product, Quotient, Remainder
-from .linear_expressions import OPERATIONS, Atom, Expression, Linear, linear
+from .linear_expressions import OPERATIONS, Atom, Expression, Linear, in_brackets, linear
 from .quantities import ModelError, Number, listed, number, pair, whole
 
 
@@ -369,7 +369,7 @@ def _is_one(e: Linear) -> bool:
 
 def _division(dividend: Expression | Number, divisor: Expression | Number, sign: str) -> tuple[Linear, Linear]:
     """Return dividend and divisor; if the divisor is a negative number, both with the other sign."""
-    where = f"{dividend} {sign} {divisor}"
+    where = f"{in_brackets(dividend)} {sign} {in_brackets(divisor)}"
     x, d = _whole_expression(dividend, where), _whole_expression(divisor, where)
     if not d.terms:
         if not d.constant:

@@ -205,3 +205,22 @@ def test_the_horizon_is_derived_with_sequences():
     m.add(machine.first(jobs[2]))
     m.minimize(sl.max([v.end for v in jobs]) + machine.cost([[0, 9, 0], [0, 0, 9], [9, 0, 0]]))
     assert m.derived_horizon.proved and m.horizon >= 3 + 1 + 3 + 1 + 3
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_times_of_0_are_the_same_after_json(m, direct):
+    m.add(sl.sequence(jobs_of(m)).no_overlap([[0] * 3] * 3, direct=direct))
+    again = sl.Model.from_json(m.to_json())
+    assert again.to_json() == m.to_json()
+    assert all(
+        bool(m.check(s)) == bool(again.check(sl.Assignment(again, dict(zip(again.intervals, s.start, strict=True)))))
+        for gap in (-1, 0, 1)
+        for _, s in answers(m, m.intervals, gap)
+    )
+
+
+def test_types_as_texts_are_explained(m):
+    with pytest.raises(
+        sl.ModelError, match=r"type of b is 'red'; expected a whole number >= 0, .* kinds.index\(name\)"
+    ):
+        sl.sequence(jobs_of(m), types=[0, "red", 1])
