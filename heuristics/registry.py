@@ -331,7 +331,10 @@ def allocator(problem: Problem, deadline: Deadline | None = None) -> Allocator:
     """
     known = kind.known(problem.kind)
     if known is None or known.allocator is None:
-        raise NotForThisProblem(f"the answers of relaxations cannot be read as schedules of {problem.kind} problems")
+        raise NotForThisProblem(
+            f"the answers of relaxations cannot be read as schedules of {problem.kind} problems, whose kind has no allocator; "
+            "an Encoding(..., relaxation=False) must have the schedules of the problem alone, and with restriction=True some of them"
+        )
     made: Allocator = kind.resolve(known.allocator)(problem, deadline)
     return made
 

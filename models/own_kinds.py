@@ -89,6 +89,7 @@ PROJECT = ProblemKind(
     writer="..instances.kinds.project:write",
     start="multi-sgs",
     portfolio="..methods.portfolio:project_steps",
+    allocator="..heuristics.project.allocation:ProjectAllocator",
     bound="..heuristics.project.bounds:bound_for_solvers",
     bound_warm_up="..heuristics.project.bounds:warm_up_for_solvers",
     elements=".project.elements:ProjectElements",

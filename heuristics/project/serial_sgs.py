@@ -460,9 +460,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     """
     if rule not in PRIORITY_RULES:
         raise UnknownOrder(rule)
-    net = network(project)
-    modes, budget = feasible_modes(project, net)
-    return _Generator(project, net, modes, budget).schedule(rule)
+    return SerialScheme.of(project).schedule(rule)
 
 
 def multi_sgs(
@@ -536,8 +534,7 @@ def multi_sgs(
 
 def _by_rules(problem: Project, seen: Incumbents, skipped: list[str]) -> Iterator[tuple[str, Schedule]]:
     """Yield the schedule of each rule; add the rules that the time limit leaves out to ``skipped``."""
-    net = network(problem)
-    generator = _Generator(problem, net, *feasible_modes(problem, net))
+    generator = SerialScheme.of(problem)
     longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
     for k, rule in enumerate(PRIORITY_RULES):
         before = seen.elapsed
@@ -554,8 +551,8 @@ def longest_path(project: Project) -> int:
     return max((project.heads[name] + duration for name, duration in shortest), default=0)
 
 
-class _Generator:
-    """The serial schedule generation scheme for one project and one choice of modes."""
+class SerialScheme:
+    """The serial schedule generation scheme for one project, from one choice of modes on."""
 
     def __init__(self, project: Project, net: ProjectNetwork, modes: list[Mode], budget: Budget) -> None:
         self._net = net
@@ -563,13 +560,22 @@ class _Generator:
         self._budget = budget
         self._capacity = {r.name: r.capacity for r in project.resources if r.renewable}
 
+    @classmethod
+    def of(cls, project: Project) -> SerialScheme:
+        """Return the scheme of a project. Raises NothingFound."""
+        net = network(project)
+        return cls(project, net, *feasible_modes(project, net))
+
     def schedule(self, rule: str) -> Schedule:
         """Return the schedule of a rule."""
+        return self.in_order(priorities(self._net, rule, list(self._modes), self._capacity))
+
+    def in_order(self, value: Values) -> Schedule:
+        """Return the schedule in which, of the tasks whose predecessors are done, the one with the least value comes first."""
         net = self._net
         modes = list(self._modes)
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
         usages = {name: ResourceUsage(capacity) for name, capacity in self._capacity.items()}
-        value = priorities(net, rule, modes, self._capacity)
         missing = [len(before) for before in net.before]
         eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
         heapify(eligible)
