@@ -115,7 +115,7 @@ def to_minizinc(model: Model) -> str:
     >>> print(to_minizinc(m))
     % Model one: 1 interval, 0 integers, 0 constraints.
     var 0..9: a;
-    var int: objective = a + 3;
+    var int: objective = (a + 3);
     solve minimize objective;
     output ["objective = \(objective)\n", "a = \(a)\n"];
     <BLANKLINE>
@@ -142,8 +142,8 @@ class _Writer:
         self.names = _Names()
         self.bounds = Bounds()
         self.lines: list[str] = []
-        declared: list[Integer | Interval] = [*self.model.integers, *self.model.intervals]
-        self.variables = {x: self.names.new(x.name) for x in declared}
+        self.declared: list[Integer | Interval] = [*self.model.integers, *self.model.intervals]
+        self.variables = {x: self.names.new(x.name) for x in self.declared}
         self.sizes: dict[Interval, str] = {}
         self.presences: dict[Interval, str] = {}
         self.atoms: dict[Atom, str] = {}
@@ -394,7 +394,7 @@ class _Writer:
 
     def _output(self) -> str:
         shown = [r'"objective = \(objective)\n"'] if self.model.objectives else []
-        for x in (*self.model.integers, *self.model.intervals):
+        for x in self.declared:
             name = self.variables[x]
             shown.append(rf'"{name} = \({name})\n"')
             if isinstance(x, Interval):

@@ -435,7 +435,7 @@ def broken(name: str, width: int) -> str:
 
     Examples
     --------
-    >>> broken("cpsat:modes+warm:num_workers=1", 16).split("\\n")
+    >>> broken("cpsat:modes+warm:num_workers=1", 16).split("\n")
     ['cpsat:modes+', 'warm:', 'num_workers=1']
     """
     if len(name) <= width or " " in name:
