@@ -86,7 +86,7 @@ def export(
     ] = "mps",
     part: Part,
 ) -> None:
-    """Write a formulation as a solver's file, as MiniZinc or as JSON.
+    """Write a formulation as a solver's file.
 
     Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
 
