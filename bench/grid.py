@@ -125,6 +125,7 @@ BAD = "bold red"
 WARNING = "yellow"
 DIM = "dim"
 CLASSES = {GOOD: "best", BAD: "failed"}  # of cells in HTML
+BLANKS = 12  # characters of a column of names to which words with blanks between them may be broken
 HINT = "--explain says what each column means."
 NUMERAL = re.compile(r"[-+]?[\d,]+(\.\d+)?")
 SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
@@ -326,6 +327,12 @@ class Grid:
         widths = []
         for k, column in enumerate(self.columns):
             own = [len(line) for row in self.cells for line in _terminal_text(column, row[k]).split("\n")]
+            if column.least:  # words with blanks between them may be broken there
+                own = [
+                    min(len(line), BLANKS) if " " in line else len(line)
+                    for row in self.cells
+                    for line in row[k].text.split("\n")
+                ]
             needed = max([*map(len, column.head.split("\n")), *own])
             widths.append(min(needed, column.least) if column.least else needed)
         return widths
