@@ -72,6 +72,15 @@ def keep(model: Model, k: int, value: float) -> NamedConstraint:
     return NamedConstraint(f"objective {k + 1} as good as {value}", Comparison(Linear(e.terms), low, high))
 
 
+def no_better(model: Model, bound: float) -> NamedConstraint:
+    """Return the constraint that the first objective is no better than a proved bound."""
+    e = model.objectives[0]
+    edge = bound - e.constant
+    if model.sense == "minimize":
+        return NamedConstraint("proved bound", Comparison(Linear(e.terms), edge, math.inf))
+    return NamedConstraint("proved bound", Comparison(Linear(e.terms), -math.inf, edge))
+
+
 def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequence[bool]) -> None:
     """Turn the result of the last stage into the result of all stages.
 
@@ -260,6 +269,7 @@ def run(
     judge: Judge | None = None,
     conflict: bool = True,
     restriction: str | None = None,
+    known_bound: float | None = None,
     **options: Any,
 ) -> Result:
     """Solve a model.
@@ -284,6 +294,9 @@ def run(
     restriction : str or None
         Why the model has fewer solutions than what the caller solves by it, such as "formulation grid": its bounds and
         proofs are then not reported. None: it has all.
+    known_bound : float or None
+        A proved bound of the first objective. The solver has it as a constraint, and the result has it unless the solver
+        proves a better one. An answer that is better than it makes the result an error.
     **options
         Options of the backend.
 
@@ -322,12 +335,15 @@ def run(
     bounds: list[Any] = []
     proven: list[bool] = []
     kept: list[NamedConstraint] = []
+    proved = known_bound if model.objectives else None
+    posted = [] if proved is None else [no_better(model, proved)]
     for k in range(max(1, len(model.objectives))):
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
         result, finished = _solve_stage(
-            stage_of(model, k, kept),
-            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, restriction, options),
+            stage_of(model, k, [*posted, *kept]),
+            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, restriction),
+            *(proved if first else None, options),
         )
         if first:
             fate = _fate(warm, result)
@@ -379,12 +395,13 @@ def _solve_stage(
     judge: Judge | None,
     settled: Sequence[float],
     restriction: str | None,
+    known_bound: float | None,
     options: dict[str, Any],
 ) -> tuple[Result, bool]:
     """Optimize one objective; return its result, and whether the solver finished, so that the next one can follow.
 
     ``start`` has two parts: the hint for the solver, and the first incumbent (None if the hint is not a solution).
-    ``settled`` are the bounds of the objectives before this one.
+    ``settled`` are the bounds of the objectives before this one, ``known_bound`` is one of this objective.
     """
     hinted, incumbent = start
     lowering = time.perf_counter()
@@ -413,6 +430,8 @@ def _solve_stage(
         exact=len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1]),
     )
     recorder.trace.extend(before.incumbents)
+    if known_bound is not None:
+        recorder.bound(known_bound)
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective

@@ -125,6 +125,7 @@ BAD = "bold red"
 WARNING = "yellow"
 DIM = "dim"
 CLASSES = {GOOD: "best", BAD: "failed"}  # of cells in HTML
+BLANKS = 12  # characters of a column of names to which words with blanks between them may be broken
 HINT = "--explain says what each column means."
 NUMERAL = re.compile(r"[-+]?[\d,]+(\.\d+)?")
 SPECIAL = {c: "\\" + c for c in "&%$#_{}"} | {
@@ -326,33 +327,43 @@ class Grid:
         widths = []
         for k, column in enumerate(self.columns):
             own = [len(line) for row in self.cells for line in _terminal_text(column, row[k]).split("\n")]
+            if column.least:  # words with blanks between them may be broken there
+                own = [
+                    min(len(line), BLANKS) if " " in line else len(line)
+                    for row in self.cells
+                    for line in row[k].text.split("\n")
+                ]
             needed = max([*map(len, column.head.split("\n")), *own])
             widths.append(min(needed, column.least) if column.least else needed)
         return widths
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the table for a terminal, without the columns for which it is too narrow."""
-        yield self.fitted(options.max_width)[0].table()
+        yield self.fitted(options.max_width)[0].table(options.max_width)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Return the width that the table takes on a terminal."""
         return Measurement.get(console, options, self.table())
 
-    def table(self) -> Table:
-        """Return the table for a terminal with all columns."""
+    def table(self, width: int | None = None) -> Table:
+        """Return the table for a terminal with all columns; names that do not fit into its width are broken after a separator."""
         made = Table(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
         if not self.title:  # a table between lines of text: with blank lines around it
             made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         texts = [list(map(_terminal_text, self.columns, row)) for row in self.cells]
-        for k, (column, width) in enumerate(zip(self.columns, self._widths, strict=True)):
+        for k, (column, least) in enumerate(zip(self.columns, self._widths, strict=True)):
+            if column.least and width is not None:
+                room = max(least, width - sum(self._widths) + least - len(self.columns) + 1)
+                for row in texts:
+                    row[k] = "\n".join(broken(line, room) for line in row[k].split("\n"))
             head = Text(column.head.replace("\xad", "-"), justify="left" if column.words else "right")
             aligned = any(row[k].endswith(" ") for row in texts)
             if aligned:  # rich takes blanks at the end of a text away before it aligns it on the right
                 for row in texts:
-                    row[k] = row[k].rjust(width)
+                    row[k] = row[k].rjust(least)
             made.add_column(
                 head, justify="left" if column.words or aligned else "right", overflow="fold",
-                no_wrap=bool(self.title) and not column.words, min_width=width if column.least else None,
+                no_wrap=bool(self.title) and not column.words, min_width=least if column.least else None,
             )  # fmt: skip
         for row, cells in zip(texts, self.cells, strict=True):
             made.add_row(*(Text(text, style=cell.style) for text, cell in zip(row, cells, strict=True)))
@@ -424,6 +435,24 @@ class Grid:
         notes = [latex_text(line) for line in (self.meaning, *self.notes) if line]
         lines = [r"\begin{table}", r"\centering", rf"\caption{{{latex_text(self.title)}}}", tabular or self.as_latex()]
         return "\n".join([*lines, *(rf"\par\smallskip\footnotesize {note}" for note in notes), r"\end{table}"])
+
+
+def broken(name: str, width: int) -> str:
+    r"""Return a name in lines of at most ``width`` characters, which end after one of ``:+@,/``; longer parts stay whole.
+
+    Examples
+    --------
+    >>> broken("cpsat:modes+warm:num_workers=1", 16).split("\n")
+    ['cpsat:modes+', 'warm:', 'num_workers=1']
+    """
+    if len(name) <= width or " " in name:
+        return name
+    lines = [""]
+    for part in re.findall(r"[^:+@,/]+[:+@,/]*|[:+@,/]+", name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def latex_text(text: str) -> str:

@@ -331,7 +331,10 @@ def allocator(problem: Problem, deadline: Deadline | None = None) -> Allocator:
     """
     known = kind.known(problem.kind)
     if known is None or known.allocator is None:
-        raise NotForThisProblem(f"the answers of relaxations cannot be read as schedules of {problem.kind} problems")
+        raise NotForThisProblem(
+            f"the answers of relaxations cannot be read as schedules of {problem.kind} problems, whose kind has no allocator; "
+            "an Encoding(..., relaxation=False) must have the schedules of the problem alone, and with restriction=True some of them"
+        )
     made: Allocator = kind.resolve(known.allocator)(problem, deadline)
     return made
 
@@ -388,6 +391,8 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
             kind.resolve(place)()
         for heuristic in used:
             heuristic.warm_up(problem)
+        if known is not None and known.bound_warm_up is not None and name is None:
+            kind.resolve(known.bound_warm_up)(problem)
 
 
 def _check(label: str, registered: object) -> None:

@@ -12,6 +12,7 @@ from ..models import kind as problem_kinds
 from ..models.arguments import checked
 from ..models.excerpt import excerpt
 from ..models.unknown_names import hint, similar
+from .built import built_instance, is_reference
 from .classic import read_classic
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
@@ -87,7 +88,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
     ----------
     folder
         The path of an instance folder (or of its ``instance.toml``), of a file of a benchmark library (job shop, flexible
-        job shop, PSPLIB, MMLIB, Patterson; the format is recognised by the content), or the name of a shipped instance.
+        job shop, PSPLIB, MMLIB, Patterson; the format is recognised by the content), or the name of a shipped instance. A text
+        ``module:attribute`` names a model or a problem, or a function without arguments that returns one.
     drop_impossible
         If True, leave out the jobs that cannot run even on the empty platform, and list them in ``Instance.dropped``.
         If False, such a job is a fault.
@@ -105,6 +107,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
         The files have faults. All faults are listed: file, line, field, expected value, found value.
     FormatError, ProblemError
         The file has none of these formats, or contradicts itself.
+    NoSuchModule, UnknownName, PluginError
+        The module or its attribute does not exist, or cannot be used.
 
     Examples
     --------
@@ -115,6 +119,8 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
     if isfile(path):
         return read_classic(path)
     if not isdir(path):
+        if is_reference(str(folder)):
+            return built_instance(str(folder))
         raise UnknownInstance(str(folder))
     files = Folder(path)
     if not files.faults:

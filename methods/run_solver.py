@@ -13,7 +13,7 @@ from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.errors import NothingFound
 from ..heuristics.method import Start
 from ..heuristics.registry import Heuristic, allocator
-from ..models import Encoding, Problem, Schedule
+from ..models import Encoding, Problem, Schedule, kind
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.formulations import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
@@ -378,6 +378,7 @@ def run_solver(
         on_incumbent=None if on_incumbent is None else _with_schedules(reports, encoding, judge),
         judge=judge,
         restriction=f"formulation {formulation}" if encoding.restriction else None,
+        known_bound=_proved_bound(problem, method, encoding, formulation, limits),
         **method.compile_options,
     )
     result.problem = problem
@@ -416,6 +417,18 @@ def run_solver(
     if start is not None:
         hold_against(result, problem, start)
     return result
+
+
+def _proved_bound(
+    problem: Problem, method: SolverMethod, encoding: Encoding, formulation: str | None, limits: Limits
+) -> float | None:
+    """Return the bound that the solver is given: that of the kind, for one of its own exact formulations; else None."""
+    known = kind.known(problem.kind)
+    own = formulation in all_formulations(problem).own
+    if known is None or known.bound is None or not own or encoding.relaxation or not method.takes_bound:
+        return None
+    bound: float | None = kind.resolve(known.bound)(problem, limits)
+    return bound
 
 
 def _with_schedules(reports: Reports, encoding: Encoding, reader: Reader | None) -> OnIncumbent:

@@ -137,11 +137,19 @@ MOST_NONZEROS = 20_000_000
 @hashable
 @dataclass(frozen=True)
 class SolverMethod(Method):
-    """The base class of methods that use a solver; its fields come first in each of them."""
+    """The base class of methods that use a solver; its fields come first in each of them.
+
+    Parameters
+    ----------
+    post_bound : bool
+        Whether the solver is given the bound that schedlab proves for the kind of problem (``ProblemKind.bound``), as a
+        constraint on the objective of an exact formulation of the kind.
+    """
 
     formulation: str | None = field(default=None, metadata=ARGUMENT)
     warm_start: Start | Method | str | None = field(default=None, metadata=START)
     parameters: Mapping[str, Value] = field(default_factory=Parameters, metadata=PARAMETERS)
+    post_bound: bool = field(default=True, metadata=OPTION, kw_only=True)
 
     @property
     def backend_name(self) -> str:
@@ -151,7 +159,13 @@ class SolverMethod(Method):
     @property
     def compile_options(self) -> dict[str, Any]:
         """Keyword arguments of the backend's ``compile``."""
-        return {name: getattr(self, name) for name in self.options() if getattr(self, name) is not None}
+        names = (name for name in self.options() if name != "post_bound")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    @property
+    def takes_bound(self) -> bool:
+        """Whether a proved bound is posted: not in a relaxation, which is solved for a bound of its own."""
+        return self.post_bound
 
     @classmethod
     def obeyed(cls) -> frozenset[str]:
@@ -185,6 +199,8 @@ class CpSat(SolverMethod):
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str
         Fields of CP-SAT's ``SatParameters``, such as ``{"linearization_level": 2}``.
+    post_bound : bool
+        Whether the solver is given the bound that schedlab proves, as a constraint; for projects.
 
     Examples
     --------
@@ -210,6 +226,8 @@ class CpOptimizer(SolverMethod):
         The heuristic to start from: ``"usual"``, a text such as ``"lns/5s"``, ``Lns()``, or ``Start(Lns(), 5)``.
     parameters : mapping of str to bool, int, float or str
         Parameters of CP Optimizer, such as ``{"SearchType": "Restart"}``.
+    post_bound : bool
+        Whether the solver is given the bound that schedlab proves, as a constraint; for projects.
 
     Examples
     --------
@@ -247,6 +265,12 @@ class LinearMethod(SolverMethod):
         return lowering_text(self.lowering, self.grid, self.side, self.integral)
 
     @property
+    def takes_bound(self) -> bool:
+        """Whether a proved bound is posted: not in a relaxation, which is solved for a bound of its own."""
+        relaxed = not self.integral or self.side == "relax" or self.lowering == "energy"
+        return self.post_bound and not relaxed
+
+    @property
     def compile_options(self) -> dict[str, Any]:
         """Keyword arguments of ``schedlab.backends.linear.lower`` that differ from its defaults."""
         usual = {"side": "restrict", "integral": True, "max_nonzeros": MOST_NONZEROS}
@@ -278,6 +302,8 @@ class Highs(LinearMethod):
         False: the linear relaxation, for a fast bound.
     max_nonzeros : int
         Most non-zeros of the form.
+    post_bound : bool
+        Whether the solver is given the bound that schedlab proves, as a constraint; for projects.
 
     Examples
     --------
@@ -315,6 +341,8 @@ class Pyomo(LinearMethod):
         Most non-zeros of the form.
     solver : object
         Name for Pyomo's ``SolverFactory``, such as "cbc"; or a solver object, which has no text.
+    post_bound : bool
+        Whether the solver is given the bound that schedlab proves, as a constraint; for projects.
 
     Examples
     --------

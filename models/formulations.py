@@ -69,7 +69,7 @@ def register_formulation(kind: str, name: str, formulation: Formulation) -> None
     WrongArgument
         If an argument has a wrong type.
     WrongValue
-        If the name has other characters. A name of the kind's own formulations raises it when they are first looked up.
+        If the name has other characters, or is that of one of the kind's own formulations.
     UnknownKind
         If there is no such kind of problem.
 
@@ -89,6 +89,8 @@ def register_formulation(kind: str, name: str, formulation: Formulation) -> None
         raise kinds.UnknownKind(kind)
     if not NAME.fullmatch(name):
         raise WrongValue(f"the name of the formulation is {excerpt(name)}; expected letters, digits, '-' and '_' alone")
+    if name in kinds.find(kind).formulations:
+        raise WrongValue(f"the formulation {name!r} belongs to {kind} problems; register yours under another name")
     FORMULATIONS.register(f"{kind}.{name}", formulation, replace=True)
 
 

@@ -105,9 +105,18 @@ class ProblemKind:
         Without it, the rows are those of ``Schedule.rows``.
     columns : tuple of str
         The columns of these rows, which a table has without an answer, too.
+    bound : str, optional
+        Function ``(problem, limits) -> int, float or None``: a proved bound of the objective, found within the time of the
+        limits; None: none. Solvers have it as a constraint on the objective of the kind's own exact formulations, and the
+        result has it.
+    bound_warm_up : str, optional
+        Function ``(problem) -> None`` that compiles what ``bound`` needs.
     elements : str, optional
         Function or class ``(problem) -> Elements`` (``schedlab.models.elements``): what ``schedlab.explain`` may
         name as a cause of infeasibility. Without it, these are the constraints of the first formulation.
+    formulations : tuple of str
+        The names of all formulations that its problems have of their own: ``register_formulation`` refuses them at once. Without
+        it, a name that is taken is found when a problem first looks it up.
 
     Examples
     --------
@@ -130,6 +139,9 @@ class ProblemKind:
     rows: str | None = None
     columns: tuple[str, ...] = ("job", "start", "nodes")
     elements: str | None = None
+    bound: str | None = None
+    bound_warm_up: str | None = None
+    formulations: tuple[str, ...] = ()
 
 
 def _check(label: str, found: object) -> None:

@@ -25,6 +25,7 @@ DISPATCH = ProblemKind(
     allocator="..heuristics.allocation:Allocator",
     elements=".dispatch.explanation:DispatchElements",
     bench="..bench.kinds.dispatch:DISPATCH",
+    formulations=("counts", "units", "classes", "pool"),
     gantt=".dispatch.display:gantt",
     rows=".dispatch.display:rows",
     columns=("job", "queue", "user", "submit", "start", "end", "wait", "duration", "units", "nodes", "node_list"),
@@ -45,6 +46,7 @@ PROFIT = ProblemKind(
     ),
     allocator="..heuristics.allocation:Allocator",
     elements=".profit.problem:ProfitElements",
+    formulations=("counts", "units", "classes", "pool", "fluid"),
     bench="..bench.kinds.profit:PROFIT",
     gantt=".profit.problem:gantt",
     rows=".profit.problem:rows",
@@ -73,6 +75,7 @@ EVICTION = ProblemKind(
     portfolio="..methods.portfolio:eviction_steps",
     solver_warm_up=("..heuristics.eviction:warm_up",),
     elements=".eviction.elements:EvictionElements",
+    formulations=("serial", "shared"),
     bench="..bench.kinds.eviction:EVICTION",
     gantt=".eviction.display:gantt",
     rows=".eviction.display:rows",
@@ -86,7 +89,11 @@ PROJECT = ProblemKind(
     writer="..instances.kinds.project:write",
     start="multi-sgs",
     portfolio="..methods.portfolio:project_steps",
+    allocator="..heuristics.project.allocation:ProjectAllocator",
+    bound="..heuristics.project.bounds:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bounds:warm_up_for_solvers",
     elements=".project.elements:elements",
+    formulations=("modes",),
     bench="..bench.kinds.project:PROJECT",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
@@ -96,12 +103,15 @@ PROJECT = ProblemKind(
 PROJECT_MAX = ProblemKind(
     "project-max",
     ProjectMax,
+    bound="..heuristics.project.bounds:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bounds:warm_up_for_solvers",
+    formulations=("modes",),
     bench="..bench.kinds.project:PROJECT_MAX",
     gantt=".project.display:gantt",
     rows=".project.display:rows",
     columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
 )
 
-KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK")
+KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK", formulations=("items",))
 
-MODEL = ProblemKind("model", ModelProblem, bench="..bench.kinds.plain:MODEL")
+MODEL = ProblemKind("model", ModelProblem, bench="..bench.kinds.plain:MODEL", formulations=("model",))

@@ -327,7 +327,7 @@ class CpSat:
         require_data(model, "CP-SAT", LARGEST_DATUM)
         lowering = CpSatLowering(model)
         if lowering.fault:
-            raise SolverUnavailable(lowering.fault)
+            raise SolverUnavailable(f"{lowering.fault}{_advice(model)}")
         return CompiledCpSat(lowering)
 
 
@@ -425,7 +425,8 @@ class CompiledCpSat:
         if outcome.status in ("optimal", "feasible"):
             outcome.bound = self._true_bound(response.best_objective_bound)
         elif outcome.status == "error":
-            outcome.message = f"CP-SAT calls the model invalid: {self.native.validate() or response.solution_info}"
+            why = (self.native.validate() or response.solution_info).rstrip(".")
+            outcome.message = f"CP-SAT calls the model invalid: {why}{_advice(self.model)}"
         if warm is not None:
             outcome.warm = fate("\n".join(search.hints))
         return outcome
@@ -492,6 +493,19 @@ def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Confl
     if not minimal:
         return Conflict(core_names, "they cannot hold together; the time ended before smaller sets were tried")
     return Conflict(core_names, "they cannot hold together; without any one of them, the others can")
+
+
+def _advice(model: Model) -> str:
+    """Return advice on numbers that are too large because intervals may start at any time; "" if none may."""
+    free = [v.name for v in model.intervals if v.declared_windows is None]
+    if model.declared_horizon is not None or not free:
+        return ""
+    names = ", ".join(map(repr, free[:3]))
+    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    return (
+        f"; the model has no horizon, and {names}{more} no start window: declare a horizon, as in "
+        f"Model({model.name!r}, horizon=86400), or a window for each, as in interval(..., start=(0, 86400))"
+    )
 
 
 def _suspects(model: Model, deadline: float | None, read: Reader) -> list[int] | Conflict:

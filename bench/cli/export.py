@@ -11,6 +11,7 @@ import typer
 
 from ...backends import UnknownName
 from ...backends import compile as lower
+from ...backends.minizinc import to_minizinc
 from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
 from ...models.counts import how_many_of
@@ -46,6 +47,10 @@ def _json(model: Model, path: Path) -> None:
     write_whole(path, model.to_json())
 
 
+def _minizinc(model: Model, path: Path) -> None:
+    write_whole(path, to_minizinc(model))
+
+
 def _pyomo(compiled: Any, path: Path) -> None:
     compiled.named().write(str(path), format="nl", io_options={"symbolic_solver_labels": True})
 
@@ -58,7 +63,9 @@ FORMATS: dict[str, tuple[str, Write, str]] = {
     "cpsat": ("cpsat", _cpsat, ".pb.txt"),
     "pyomo": ("pyomo", _pyomo, ".nl"),
     "json": ("cpsat", _json, ".json"),  # the model itself; a backend without lowerings
+    "mzn": ("cpsat", _minizinc, ".mzn"),
 }
+OF_MODEL = ("json", "mzn")  # formats that are written from the model, without a backend
 
 
 @with_options()
@@ -72,14 +79,18 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", help="mps, lp, cpo, cpsat (text; binary for a .pb file), pyomo (nl) or json (the model)"
+            "--format",
+            "--to",
+            help="mps, lp, cpo, cpsat (text; binary for a .pb file), pyomo (nl), mzn (MiniZinc) or json (the model)",
         ),
     ] = "mps",
     part: Part,
 ) -> None:
-    """Write a formulation as a solver's file or as JSON.
+    """Write a formulation as a solver's file.
 
     Example: bench export eurora_99 --formulation pool@900s --format mps --out pool.mps
+
+    Example: bench export model.json --to mzn --out model.mzn
     """
     if form not in FORMATS:
         raise UnknownName("format", form, list(FORMATS))
@@ -99,7 +110,7 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     form
         A key of ``FORMATS``: ``mps`` and ``lp`` (the linear form, by HiGHS), ``cpo`` (CP Optimizer), ``cpsat`` (the
         CpModelProto of OR-Tools: binary if the file name ends with .pb, else text), ``pyomo`` (AMPL's nl, by Pyomo),
-        ``json`` (the model itself, for ``sl.Model.from_json``).
+        ``json`` (the model itself, for ``sl.Model.from_json``), ``mzn`` (MiniZinc).
     out
         The file.
 
@@ -117,7 +128,7 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     method = parse_method(f"{backend}:{formulation}", problem)
     assert isinstance(method, SolverMethod)  # each format has a backend
     model = encoding_of(problem, method.formulation).model
-    made, size = _compiled(model, backend, method.compile_options) if form != "json" else (model, _size(model))
+    made, size = _compiled(model, backend, method.compile_options) if form not in OF_MODEL else (model, _size(model))
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
     with writing(out):

@@ -115,7 +115,8 @@ def run(
     instances: Annotated[
         list[str],
         typer.Argument(
-            help="shipped instances or suites by name; instance folders, files of benchmark libraries, folders of these; suites (TOML)"
+            help="shipped instances or suites by name; instance folders, files of benchmark libraries, folders of these; suites "
+            "(TOML); my_module:build, a function of your own that returns a model or a problem"
         ),
     ],
     *,
@@ -162,6 +163,8 @@ def run(
     Example: bench run smoke
 
     Example: bench run ft06.txt j30/*.sm --methods cpsat:modes --known literature
+
+    Example: bench run my_module:build --methods cpsat,highs --time-limit 60
 
     Example: bench run eurora_99 --at 12:00 --first 20 --desired day-night.csv --profile soft:0.5
 

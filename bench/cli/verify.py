@@ -9,6 +9,7 @@ import typer
 
 from ...instances import load
 from ...models.counts import how_many
+from ...models.plugins import only_named
 from ..errors import WrongUse
 from ..terminal import say
 from .options import Part, with_options
@@ -55,7 +56,8 @@ def verify(
     if results.is_file() and manifest:
         raise WrongUse(f"{results} is a file: --manifest needs a folder of records")
     if results.is_file() and instance is not None:
-        problem = part.problem(instance)
+        with only_named([instance]):
+            problem = part.problem(instance)
         try:
             value, faults = checks.check(problem, checks.read_schedule(results))
         except ValueError as e:
@@ -68,7 +70,8 @@ def verify(
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
-    trusted = [name.strip() for text in own or () for name in text.split(",") if name.strip()]
+    trusted = [] if instance is None else [instance]
+    trusted += [name.strip() for text in own or () for name in text.split(",") if name.strip()]
     count, wrong, unchecked, claimed = checks.verify_records(
         results, lambda path, drop: load(instance or path, drop_impossible=drop), instance, trusted
     )

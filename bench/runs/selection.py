@@ -16,6 +16,7 @@ from ...backends import Limits, UnknownName, backend, names
 from ...backends.parameters import checked
 from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
+from ...instances.built import built_source
 from ...instances.files.folder import content_of
 from ...methods import Method, parse_method
 from ...methods.text import method_source
@@ -124,7 +125,7 @@ class Run:
     kind
         Kind of the problem.
     source
-        Hash of the source of third parties' parts: method, kind of problem, objective; None if all are of schedlab.
+        Hash of the source of third parties' parts: instance, method, kind of problem, objective; None if all are of schedlab.
     """
 
     instance: str
@@ -203,6 +204,7 @@ def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
                 raise WrongUse(f"{text}: instance {instance.name!r} {why}; sl.solve takes its jobs without them")
             method = _method(text, problem, _threads(request))
             source = _joined(
+                built_source(path),
                 method_source(method),
                 KINDS.source(problem.kind),
                 _objective_source(getattr(problem, "objective", None)),

@@ -65,7 +65,7 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
     ----------
     words
         Names of shipped instances and suites; instance folders; files of benchmark libraries; folders of these; suites
-        as TOML files; patterns of paths.
+        as TOML files; patterns of paths; ``module:attribute``, a function that makes a model or a problem.
     given
         The options of the command line. Those that are given replace the settings of a suite.
     has_seeds
@@ -197,7 +197,8 @@ def _refuse_same_names(loaded: Mapping[str, Instance]) -> None:
     seen: dict[str, str] = {}
     for path, instance in loaded.items():
         other = seen.setdefault(instance.name, path)
-        if other != path and content_of(Path(other)) != content_of(Path(path)):
+        files = [Path(loaded[each].path or each) for each in (other, path)]
+        if other != path and content_of(files[0]) != content_of(files[1]):
             raise WrongUse(f"{other} and {path} are both called {instance.name}: rename one of them")
 
 

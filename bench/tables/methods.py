@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -57,6 +58,19 @@ class MethodRow:
         """The bound of each record that has one."""
         return [r["bound"] for r in self.records if isinstance(r["bound"], (int, float))]
 
+    @property
+    def ordered(self) -> list[float] | None:
+        """The means of ordered objectives, if every seed has a verified schedule with them, else None."""
+        values = [r["objective"] for r in self.records if r["verified"] and isinstance(r["objective"], (list, tuple))]
+        if len(values) < len(self.records) or len({len(each) for each in values}) != 1:
+            return None
+        return [value for each in zip(*values, strict=True) if (value := mean(each)) is not None]
+
+    def ordered_bound(self, sign: int) -> list[float | None] | None:
+        """Return the best bound of ordered objectives, of which the later ones may be unknown (None); None without one."""
+        known = [list(r["bound"]) for r in self.records if isinstance(r["bound"], (list, tuple))]
+        return max(known, key=lambda bound: [sign * b if b is not None else -inf for b in bound], default=None)
+
     def mean(self, value: Callable[[Record], float | None]) -> float | None:
         """Return the mean of a figure over the seeds that have it, None if no seed has it."""
         return mean(map(value, self.records))
@@ -93,6 +107,12 @@ class ViewResults:
         """The record of the best verified schedule."""
         known = [r for row in self.rows for r in row.sound]
         return min(known, key=lambda r: self.sign * r["objective"], default=None)
+
+    @property
+    def first_in_order(self) -> Record | None:
+        """The record of the best verified schedule of ordered objectives: the best one in lexicographic order."""
+        known = [r for r in self.records if r["verified"] and isinstance(r["objective"], (list, tuple))]
+        return min(known, key=lambda r: [self.sign * value for value in r["objective"]], default=None)
 
     @property
     def incomparable(self) -> bool:
@@ -174,11 +194,12 @@ def methods_grid(title: str, results: ViewResults) -> Grid:
         *named(results),
         Column("status", status, meaning="status: how the run ended (bound only: it found a bound but no schedule)", words=True),
         Column(
-            "objec\xad\ntive" if seeds == 1 else "mean\nobjec\xad\ntive", lambda row: row.objective, number, f"objective: {objective}"
+            "objec\xad\ntive" if seeds == 1 else "mean\nobjec\xad\ntive", _objective, number,
+            f"objective: {objective}; of ordered objectives, each of them",
         ),
         Column("least..most", spread) if seeds > 1 else None,
         Column(
-            "bound", lambda row: max(row.bounds, key=lambda b: results.sign * b, default=None), number,
+            "bound", lambda row: max(row.bounds, key=lambda b: results.sign * b, default=row.ordered_bound(results.sign)), number,
             "bound: the best bound that the method proved",
         ),
         Column("best\nbound", lambda row: best, number, "best bound: the best true bound of all methods", spare=3),
@@ -200,6 +221,11 @@ def methods_grid(title: str, results: ViewResults) -> Grid:
         Column("veri\xad\nfied", verified, meaning="verified: whether every schedule passed the check", words=True),
     ]  # fmt: skip
     return Grid.of(title, columns, results.rows, style=lambda row: GOOD if results.is_best(row) else "")
+
+
+def _objective(row: MethodRow) -> float | list[float] | None:
+    """Return the objective of a row, or its ordered objectives."""
+    return row.ordered if row.objective is None else row.objective
 
 
 def show_methods(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
@@ -225,6 +251,9 @@ def summary(results: ViewResults) -> list[Text]:
     bound = results.bound
     if schedule is not None:
         lines.append(Text(f"best schedule: {number(schedule['objective'])} by {schedule['method']}, verified"))
+    first = results.first_in_order
+    if first is not None:
+        lines.append(Text(f"best schedule: {number(first['objective'])} by {first['method']}, verified"))
     if bound is not None:
         gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
         lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
@@ -347,10 +376,11 @@ def show_instances(console: Console, records: Iterable[Record], known: Mapping[s
 def _instance(title: str, results: ViewResults, known: BestKnown | None) -> list[Any]:
     """Return the cells of an instance."""
     first = results.records[0]
-    best = results.schedule
+    best = results.schedule or results.first_in_order
     value = None if best is None else best["objective"]
+    single = value if isinstance(value, (int, float)) else None
     bound = None if results.bound is None else results.bound["bound"]
-    proven = sum(any(r["status"] == "optimal" for r in row.sound) for row in results.rows)
+    proven = sum(any(r["status"] == "optimal" and r["verified"] for r in row.records) for row in results.rows)
     lacking = sum(not r["verified"] for r in results.records)
     return [
         title.removesuffix(f", {how_many(first['threads'], 'thread')}").removesuffix(", the whole instance"),
@@ -358,9 +388,9 @@ def _instance(title: str, results: ViewResults, known: BestKnown | None) -> list
         None if best is None else best["method"],
         f"{proven}/{len(results.rows)}",
         number(bound),
-        percent(relative_gap(value, bound)),
+        percent(relative_gap(single, bound)),
         None if known is None else number(known.value),
-        _to_known(value, known, first["sense"] or "minimize"),
+        _to_known(single, known, first["sense"] or "minimize"),
         f"{lacking}/{len(results.records)}",
     ]
 

@@ -40,7 +40,7 @@ MEANING = (
 )
 LACKING = {"failed": "f", "refused": "r", "unsolved": "u", "unverified": "v", "missing": "m"}
 COLUMNS = (
-    Column("method", lambda s: s.method, words=True, least=12),
+    Column("method", lambda s: s.method, words=True, least=20),
     Column("runs", lambda s: s.runs, spare=4),
     Column("solved", lambda s: s.answered),
     Column("proven", lambda s: s.states["proven"]),

@@ -22,6 +22,7 @@ from ..lns.turns import as_text
 from ..neighbourhood_solve import check_available, limits_of_turn
 from .bounds import MOST_EXCLUSIVE, MakespanBounds
 from .lns_state import Evolution, ProjectSearch
+from .solver_bound import kept_for_bound, proved_bound
 from .tabu import TabuSearch, machines
 
 if TYPE_CHECKING:
@@ -190,6 +191,9 @@ class _Parts:
 # 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the makespan is
 #    a lower bound (``project.bounds``).
 #
+# 6. With a time limit of 5 s or more that the search has not proved its schedule within, CP-SAT looks for a better bound in
+#    the last tenth of it (``solver_bound``).
+#
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.turns``).
 
@@ -250,8 +254,10 @@ def project_lns(
     Returns
     -------
     Result
-        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3). Its ``details``: ``operators``,
-        the ``Gain`` of each operator (turns, seconds, improvement), by its name.
+        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3). With a time limit of 5 s
+        or more, the last tenth of it is for the other steps, and for a run of CP-SAT from the best schedule: the greatest
+        bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
+        improvement), by its name.
 
     Raises
     ------
@@ -274,17 +280,19 @@ def project_lns(
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
+    kept = kept_for_bound(problem, time_limit)
+    searching = None if time_limit is None else time_limit - kept
     search = ProjectSearch(
         problem,
         _least(problem),
-        time_limit=time_limit,
+        time_limit=searching,
         seed=seed,
         warm_start=warm_start,
         on_incumbent=on_incumbent,
         acceptance=acceptance,
         turn_seconds=turn_seconds,
     )
-    limits: list[Stopping] = [] if time_limit is None else [Seconds(time_limit)]
+    limits: list[Stopping] = [] if searching is None else [Seconds(searching)]
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
@@ -292,11 +300,29 @@ def project_lns(
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
+    return _with_bound(search, kept, max(1, threads or 1), seed)
+
+
+def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) -> Result:
+    """Return the result of a search, with the bound that is proved in the seconds that are left for it."""
+    from ...backends import INTERRUPTED
+
     gains = search.gains
-    result = search.seen.result(search.schedule(), message=as_text(gains), details={"operators": gains})
+    schedule = search.schedule()
+    least = search.least
+    message = as_text(gains)
+    if seconds > 0 and search.best_value > least and not search.seen.stopped:
+        proved = proved_bound(search.problem, schedule, least, seconds, threads, seed)
+        least = proved.bound
+        message = INTERRUPTED if proved.interrupted else message
+        if proved.schedule is not None:
+            schedule = proved.schedule
+            better = schedule
+            search.seen.report(search.problem.value(schedule), lambda: better)
+    result = search.seen.result(schedule, message=message, details={"operators": gains})
     if result.status != "error":
-        result.bound = search.least
-        result.status = "optimal" if result.objective == result.bound else result.status
+        result.bound = least
+        result.status = "optimal" if result.objective == least else result.status
     return result
 
 

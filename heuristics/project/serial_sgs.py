@@ -443,20 +443,7 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     """
     if rule not in _RULES:
         raise UnknownOrder(rule)
-    return _generator(project).schedule(rule)
-
-
-def _generator(project: Project) -> _Generator:
-    """Return the scheme for a project, or for its tasks that must be done if the other resources do not suffice for all."""
-    net = network(project)
-    try:
-        return _Generator(project, net, *feasible_modes(project, net))
-    except NothingFound:
-        if not any(t.optional for t in project.tasks):
-            raise
-    must = project.with_tasks([t.name for t in project.tasks if not t.optional])
-    net = network(must)
-    return _Generator(project, net, *feasible_modes(must, net))
+    return SerialScheme.of(project).schedule(rule)
 
 
 def multi_sgs(
@@ -534,7 +521,7 @@ def _by_rules(problem: Project, seen: Incumbents, skipped: list[str]) -> Iterato
 
     Raises NothingFound if each rule misses a deadline.
     """
-    generator = _generator(problem)
+    generator = SerialScheme.of(problem)
     longest = 0.0  # s that a rule took, with the caller's work on its schedule: a rule cannot be stopped
     missed: NothingFound | None = None
     some = False
@@ -567,8 +554,8 @@ def longest_path(project: Project) -> int:
     return max((project.heads[name] + duration for name, duration in shortest), default=0)
 
 
-class _Generator:
-    """The serial schedule generation scheme for one project, the tasks that it places, and one choice of modes."""
+class SerialScheme:
+    """The serial schedule generation scheme for one project, the tasks that it places, and one choice of modes to begin with."""
 
     def __init__(self, project: Project, net: ProjectNetwork, modes: list[Mode], budget: Budget) -> None:
         self._project = project
@@ -577,26 +564,46 @@ class _Generator:
         self._budget = budget
         self._capacity = {r.name: r.capacity for r in project.resources if r.renewable}
 
+    @classmethod
+    def of(cls, project: Project) -> SerialScheme:
+        """Return the scheme for a project, or for its tasks that must be done if the other resources do not suffice for all.
+
+        Raises NothingFound.
+        """
+        net = network(project)
+        try:
+            return cls(project, net, *feasible_modes(project, net))
+        except NothingFound:
+            if not any(t.optional for t in project.tasks):
+                raise
+        must = project.with_tasks([t.name for t in project.tasks if not t.optional])
+        net = network(must)
+        return cls(project, net, *feasible_modes(must, net))
+
     def schedule(self, rule: str) -> Schedule:
         """Return the schedule of a rule, without the tasks that cost more than their penalties.
 
         Raises NothingFound if it misses a deadline.
         """
-        placed = self._placed(rule)
+        value = priorities(self._net, rule, list(self._modes), self._capacity)
+        order = f"by the priority rule {rule}"
+        placed = self.in_order(value, order)
         fewer = self._without_losses(placed)
         left_out = placed.start.keys() - fewer.start.keys()
         if not left_out:
             return placed
-        again = self._without_losses(self._placed(rule, left_out))  # the others may start earlier
+        again = self._without_losses(self.in_order(value, order, left_out))  # the others may start earlier
         return min(again, fewer, key=self._project.value)
 
-    def _placed(self, rule: str, left_out: Collection[str] = ()) -> Schedule:
-        """Place the tasks in the order of a rule."""
+    def in_order(self, value: Values, order: str, left_out: Collection[str] = ()) -> Schedule:
+        """Return the schedule in which, of the tasks whose predecessors are done, the one with the least value comes first.
+
+        Raises NothingFound if it misses a deadline; ``order`` says in the message how the tasks are ordered.
+        """
         net = self._net
         modes = list(self._modes)
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
         free = Availability(self._project.resources)
-        value = priorities(net, rule, modes, self._capacity)
         missing = [len(before) for before in net.before]
         eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
         heapify(eligible)
@@ -624,9 +631,7 @@ class _Generator:
                 free.add(task, mode, start, end)
                 result.start[task.name], result.nodes[task.name] = start, {mode.name: 1}
             elif not task.optional:
-                raise NothingFound(
-                    f"by the priority rule {rule}, task {task.name!r} ends at {end}, after its deadline {task.deadline}"
-                )
+                raise NothingFound(f"{order}, task {task.name!r} ends at {end}, after its deadline {task.deadline}")
         return result
 
     def _without_losses(self, schedule: Schedule) -> Schedule:

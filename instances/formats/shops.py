@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 from ...models.arguments import checked
 from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
-from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
+from .numbered_lines import NumberedLine, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 
 # --- Readers of job shop and flexible job shop benchmarks; both give a project.
 
+UNUSED = re.compile(r"\d{1,20}(\.\d{0,40})?", re.ASCII)  # a mean of machines per step: "1.50837988826816"
 Steps = list[list[tuple[int, int]]]  # per step of a job the (machine, duration) pairs of the eligible machines
 
 
@@ -128,7 +130,7 @@ def _size(line: NumberedLine) -> tuple[int, int]:
     """Return the numbers of jobs and of machines; a third number, of machines per step, is not used."""
     head = line.text.split()
     counts = wholes_of(head[:2])
-    if not 2 <= len(head) <= 3 or counts is None or None in map(decimal_of, head[2:]):
+    if not 2 <= len(head) <= 3 or counts is None or not all(map(UNUSED.fullmatch, head[2:])):
         raise line.error("the numbers of jobs and machines")
     jobs, machines = counts
     if not jobs or not 1 <= machines <= MOST:

@@ -163,11 +163,11 @@ class Expression:
     def __truediv__(self, divisor: Number) -> Linear:
         if isinstance(divisor, Expression):
             raise ModelError(
-                f"{self} / {divisor}: a quotient of two variables is not linear; write // to round it down"
+                f"{in_brackets(self)} / {in_brackets(divisor)}: a quotient of two variables is not linear; write // to round it down"
             )
         k = number(divisor, "a divisor")
         if not k:
-            raise ModelError(f"{self} / {divisor}: division by zero")
+            raise ModelError(f"{in_brackets(self)} / {divisor}: division by zero")
         return self * (1 / k)
 
     def __floordiv__(self, divisor: Expression | Number) -> Linear:
@@ -371,6 +371,22 @@ def brief(pieces: Iterable[str], most: int = LONGEST) -> str:
         if length > most:
             break
     return one_line("".join(parts), most)
+
+
+def in_brackets(value: Expression | Number) -> str:
+    """Return an operand as text: a sum in parentheses, as ``x + -2 // y`` would be read in another way.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); x = m.integer("x", 0, 3)
+    >>> in_brackets(x - 2), in_brackets(x), in_brackets(2 * x), in_brackets(-3)
+    ('(x + -2)', 'x', '(2*x)', '-3')
+    """
+    plain = (
+        not isinstance(value, Linear) or (not value.terms) or (not value.constant and list(value.terms.values()) == [1])
+    )
+    return str(value) if plain else f"({value})"
 
 
 def linear(value: Expression | Number) -> Linear:

@@ -24,6 +24,7 @@ from .expressions import (
     Product,
     Quotient,
     Remainder,
+    in_brackets,
     linear,
 )
 from .quantities import ModelError, Number, listed, number, pair, whole
@@ -384,7 +385,7 @@ def _is_one(e: Linear) -> bool:
 
 def _division(dividend: Expression | Number, divisor: Expression | Number, sign: str) -> tuple[Linear, Linear]:
     """Return dividend and divisor; if the divisor is a negative number, both with the other sign."""
-    where = f"{dividend} {sign} {divisor}"
+    where = f"{in_brackets(dividend)} {sign} {in_brackets(divisor)}"
     x, d = _whole_expression(dividend, where), _whole_expression(divisor, where)
     if not d.terms:
         if not d.constant:

@@ -79,7 +79,9 @@ class IntervalSequence:
         times = self._matrix(transitions, "the transition times", least=0)
         if direct:
             return DirectTransitions(self.intervals, self.types, times)
-        return NoOverlap(self.intervals, tuple(tuple(times[s][t] for t in self.types) for s in self.types))
+        between = tuple(tuple(times[s][t] for t in self.types) for s in self.types)
+        needed = any(t for i, row in enumerate(between) for j, t in enumerate(row) if i != j)
+        return NoOverlap(self.intervals, between if needed else ())  # the sizes are above 0: times of 0 require nothing
 
     @named
     def first(self, interval: Interval) -> Order:
@@ -333,7 +335,14 @@ def sequence(intervals: Iterable[Interval], types: Sequence[int] | None = None) 
     several = _sequence(listed(intervals, "sequence(): the intervals", types is not None), "sequence()")
     if types is None:
         return IntervalSequence(several, tuple(range(len(several))))
-    kinds = tuple(whole(t, "sequence(): a type") for t in listed(types, "sequence(): the types", True))
+    given = listed(types, "sequence(): the types", True)
+    for v, t in zip(several, given, strict=False):
+        if isinstance(t, str):
+            raise ModelError(
+                f"sequence(): the type of {v} is {t!r}; expected a whole number >= 0, the row of the type in a matrix of times or "
+                "costs; kinds.index(name) is that of a name in a list kinds"
+            )
+    kinds = tuple(whole(t, "sequence(): a type") for t in given)
     if len(kinds) != len(several):
         raise ModelError(f"sequence(): {how_many(len(several), 'interval')} but {how_many(len(kinds), 'type')}")
     for v, t in zip(several, kinds, strict=True):

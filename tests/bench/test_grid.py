@@ -78,3 +78,19 @@ def test_nothing_is_marked_where_all_are_equal_or_one_is_known():
         assert not any(isinstance(value, Styled) for row in grid.rows for value in row)
     won = Grid.of("", [Column("a", lambda v: v, number, best=max)], (1.0, 2.0, 3.0), rival=lambda v: v < 3)
     assert won.rows == [[1.0], [Styled(2.0, GOOD)], [3.0]]
+
+
+def printed_lines(grid, width=80):
+    """Return the lines of a table on a terminal of this width."""
+    console = Console(width=width, file=io.StringIO())
+    console.print(grid)
+    return [line.rstrip() for line in console.file.getvalue().splitlines() if line.strip()]
+
+
+def test_names_are_broken_after_separators_alone():
+    name = "cpsat:modes+warm=multi-sgs/1s:num_workers=1"
+    figures = [Column(f"figure {k}") for k in range(5)]
+    grid = Grid("runs", [Column("method", words=True, least=20), *figures], [[name, *[1] * 5], ["lns", *[2] * 5]])
+    rows = [line.split()[0] for line in printed_lines(grid)[3:]]
+    assert rows == ["cpsat:modes+warm=multi-sgs/1s:", "num_workers=1", "lns"]
+    assert "".join(rows[:-1]) == name and printed_lines(grid, 120)[3].startswith(name)

@@ -23,6 +23,7 @@ METHODS = [c.name for c in all_classes()]
 OPTIONS = sorted({name for c in all_classes() for name in c.options()})
 TEXTS = {"first-solution": "first-solution:est", "rule": "rule:est", "serial-sgs": "serial-sgs:lft"}
 VALUES = {
+    "post_bound": False,
     "delay": 7, "grid": 1, "integral": False, "largest": 50, "lowering": "pairwise", "max_nonzeros": 10**6, "rounds": 3,
     "side": "restrict", "solver": "appsi_highs",
 }  # fmt: skip

@@ -11,9 +11,10 @@ import schedlab as sl
 from schedlab.models import Encoding
 from schedlab.models.dispatch.formulations import counts
 from schedlab.models.formulations import FORMULATIONS, all_formulations, encoding_of
-from schedlab.models.kind import UnknownKind
+from schedlab.models.kind import UnknownKind, find
 from schedlab.models.knapsack import Item, Knapsack
 from schedlab.models.plugins import PluginError
+from schedlab.models.project.problem import ProjectMax
 from schedlab.models.returned import WrongAnswer
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
@@ -96,7 +97,10 @@ def test_wrong_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         encoding_of(PROBLEM, "model")
     with pytest.raises(sl.UnknownName, match="there is no formulation of dispatch problems 'count' in 'cpsat:count'"):
         sl.solve(PROBLEM, method="cpsat:count")
-    sl.register_formulation("knapsack", "items", counts)
+    for kind, name in (("knapsack", "items"), ("project", "modes"), ("eviction", "serial"), ("dispatch", "counts")):
+        with pytest.raises(sl.WrongValue, match=f"'{name}' belongs to {kind} problems; register yours under another"):
+            sl.register_formulation(kind, name, counts)
+    FORMULATIONS.register("knapsack.items", counts)  # without the function: found when a problem looks its names up
     with pytest.raises(sl.WrongValue, match="'items' belongs to knapsack problems; register yours under another name"):
         sl.solve(Knapsack([Item("a", 1, 1)], 2), method="cpsat:items")
     monkeypatch.chdir(tmp_path)
@@ -110,6 +114,22 @@ def test_wrong_uses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }.items():
         with pytest.raises(sl.SchedlabError, match=told):
             sl.solve(PROBLEM, method=text)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        PROBLEM,
+        sl.Project([sl.Task.single("a", 3)], []),
+        ProjectMax([sl.Task.single("a", 3)], []),
+        Knapsack([Item("a", 1, 1)], 2),
+        sl.load("theta_12").problem,
+        sl.load("profit_medium").problem,
+    ],
+    ids=lambda problem: problem.kind,
+)
+def test_the_names_that_are_refused_are_those_of_the_problems(problem: sl.Problem) -> None:
+    assert set(find(problem.kind).formulations) >= set(problem.formulations)
 
 
 def test_the_text_of_a_method_names_it() -> None:

@@ -76,6 +76,8 @@ def test_each_kind_of_ours_has_its_problem_class_and_parts_that_exist(name):
         kind.writer,
         kind.allocator,
         kind.bench,
+        kind.bound,
+        kind.bound_warm_up,
         *kind.warm_up,
         *kind.solver_warm_up,
         *kind.solver_warm_up_late,

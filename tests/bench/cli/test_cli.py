@@ -299,6 +299,14 @@ def test_models_are_exported(bench, folder, form, formulation, word):
     assert [p.name for p in folder.iterdir()] == [f"model.{form}"]
 
 
+def test_a_model_file_is_exported_as_minizinc(bench, folder):
+    assert bench("export", *SNAPSHOT, "--to", "json", "--out", folder / "m.json")[0] == 0
+    code, out, _ = bench("export", folder / "m.json", "--to", "mzn", "--out", folder / "m.mzn")
+    assert code == 0 and "intervals" in out
+    text = (folder / "m.mzn").read_text()
+    assert "cumulative(" in text and "solve minimize objective;" in text
+
+
 def test_a_model_is_exported_as_json(bench, folder):
     code, out, _ = bench(
         "export", *SNAPSHOT, "--formulation", "pool", "--format", "json", "--out", folder / "pool.json"

@@ -5,8 +5,11 @@ import re
 
 import pytest
 from report_records import made
+from schedlab.bench.pages.gantt import packed
 from schedlab.bench.pages.latex import WHOLE, write_latex
 from schedlab.bench.pages.report import content_of, figures_grid, report_grids
+from schedlab.bench.pages.tikz import LIBRARIES, MOST_BOXES, rows_of_boxes, tikz
+from schedlab.models.display.gantt import Bar, Closed, Gantt, Mark, Row
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"
 RECORDS = [made(i, m, s, 100.0 + s + 10 * (m == "b")) for i in ("p_1", "p2") for m in ("a", "b") for s in (1, 2, 3)]
@@ -74,3 +77,51 @@ def test_the_command_writes_the_page_and_the_folder(bench, tmp_path, monkeypatch
 @pytest.mark.parametrize("value, text", [(3, "3"), (1234567, "1,234,567"), (0.00012345, "0.0001234"), (999.96, "1000")])
 def test_numbers_have_four_digits(value, text):
     assert rows_of(figures_grid("", ["a", "b"], [["x", value]]).as_latex())[1][1].strip() == text
+
+
+# --- Gantt charts in TikZ.
+
+
+def shop(times=((0, 3, "job 1 step 1"), (3, 9, "job 2 step 1 (fast)")), **more):
+    bars = tuple(Bar(k % 2, start, end, label, label[:5]) for k, (start, end, label) in enumerate(times))
+    groups = tuple(dict.fromkeys(bar.group for bar in bars))
+    return packed(Gantt((Row("machine_1"), Row("machine 2")), bars, groups, seconds=False, start=0, **more))
+
+
+def test_a_gantt_chart_has_bars_rows_ticks_a_legend_and_its_makespan():
+    picture = tikz(shop(), "makespan")
+    assert picture.count(r"\filldraw") == 2 and picture.startswith(r"\begin{tikzpicture}")
+    assert r"(0,0) rectangle (3.333," in picture and r"(3.333," in picture and "rectangle (10," in picture
+    assert r"{machine\_1};" in picture and "{job 1 step 1};" in picture and "makespan 9};" in picture
+    assert re.findall(r"node\[below, font=\\scriptsize\] \{([\d.]+)\}", picture) == ["0", "2", "4", "6", "8"]
+    assert r"\,job 1" in picture and r"\,job 2" in picture and "{time};" in picture
+
+
+def test_what_is_fixed_is_hatched_a_moment_is_a_line_and_seconds_have_a_unit():
+    bars = (Bar(0, 0, 7200, "a", "q", hatched=True), Bar(0, 7200, 7200, "b", "q"), Bar(0, 0, 36000, "c", "q"))
+    chart = packed(
+        Gantt((Row("n"),), bars, ("q",), marks=(Mark(3600, "now"),), closed=(Closed(9000, 9900, "weekend"),))
+    )
+    picture = tikz(chart)
+    assert "pattern=north east lines" in picture and r"\draw[very thick] (2," in picture and "time (hours)" in picture
+    assert r"\draw[red] (1,0)" in picture and "{now};" in picture and r"\fill[black!8] (2.5,0)" in picture
+
+
+def test_the_file_of_a_gantt_chart_has_its_rectangles():
+    assert rows_of_boxes(shop()) == [
+        ("machine_1", "job 1 step 1", "job 1", 0, 3),
+        ("machine 2", "job 2 step 1 (fast)", "job 2", 3, 9),
+    ]
+
+
+def test_the_document_shows_the_charts_of_a_size_for_a_page(tmp_path, monkeypatch):
+    content = content_of(RECORDS, {}, "mine")
+    drawn = {"method": "a_b", "seed": 2, "objective": 9, "chart": shop()}
+    large = drawn | {"chart": shop([(k, k + 1, "") for k in range(2 * MOST_BOXES)])}
+    content["charts"] = [drawn, large]
+    files = {f.name for f in write_latex(tmp_path, content)}
+    assert {"gantt-1-p-1.tex", "gantt-1-p-1.csv"} <= files and not any(name.startswith("gantt-2") for name in files)
+    text = (tmp_path / WHOLE).read_text()
+    assert r"\input{gantt-1-p-1}" in text and r"by a\_b, seed 2, objective 9. 3.2: job 3, step 2.}" in text
+    assert "1 Gantt chart of more than 1,500 rectangles: on the page alone" in text and LIBRARIES in text
+    assert (tmp_path / "gantt-1-p-1.csv").read_text().splitlines()[0] == "row,label,group,start,end"

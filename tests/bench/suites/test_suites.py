@@ -231,9 +231,11 @@ def test_classic_finds_files_in_folders_and_leaves_out_hidden_ones(tmp_path):
 
 def test_the_list_of_the_literature_and_files_that_extend_it(tmp_path):
     known = best_known.given(["literature"])
-    assert known["ft10"] == BestKnown(930, 930, "github.com/ScheduleOpt/benchmarks, commit 79f0edc")
+    assert known["ft10"] == BestKnown(930, 930, "github.com/ScheduleOpt/benchmarks, commit 79f0edc, 2026-06-01")
+    assert known["ta33"] == known["ta33js"] and (known["dmu45"].value, known["dmu45"].bound) == (3266, 3217)
+    assert known["tai4_4_1"].value == known["ta4x4_1os"].value == 193 and known["mk06"].value == 57
     assert known["j301_1"] == BestKnown(43, None, "solutionsupdate.ugent.be, 2024-09-18")
-    assert len(known) > 200 and all(each.source for each in known.values())
+    assert len(known) > 1000 and all(each.source for each in known.values())
     assert all(each.bound is None or each.bound <= each.value for each in known.values())
     own = tmp_path / "mine.csv"
     own.write_text("instance,value,source,date\nft10.txt,929,a thesis,2026-01-31\nnew,7,,\n")

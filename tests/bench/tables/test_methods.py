@@ -144,3 +144,16 @@ def test_times_of_a_trace():
 def test_unknown_is_null():
     assert plain({"a": float("inf"), "b": (1, float("nan")), 3: None}) == {"a": None, "b": [1, None], "3": None}
     assert made("cpsat:pool")["gap"] is None
+
+
+def test_ordered_objectives_are_shown_and_compared_in_their_order():
+    runs = [
+        made("cpsat:counts", [7.0, 3.0], [7.0, 2.5], seed=1),
+        made("cpsat:counts", [7.0, 5.0], [7.0, None], seed=2),
+        made("highs:pool", [7.0, 2.0], [6.0, None], seed=1),
+        made("highs:pool", [8.0, 1.0], None, seed=2),
+    ]
+    text, wrong = printed(runs)
+    assert "7 / 4" in row(text, "cpsat:counts") and "7 / 2.5000" in row(text, "cpsat:counts")
+    assert "7.5000 / 1.5000" in row(text, "highs:pool") and "6 / -" in row(text, "highs:pool")
+    assert "best schedule: 7 / 2 by highs:pool, verified" in text and wrong == []

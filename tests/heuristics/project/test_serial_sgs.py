@@ -13,7 +13,7 @@ from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, mult
 from schedlab.heuristics.project.availability import ResourceUsage
 from schedlab.heuristics.project.serial_sgs import (
     MOST_TRIED,
-    _Generator,
+    SerialScheme,
     feasible_modes,
     network,
     priorities,
@@ -247,13 +247,13 @@ def test_no_rule_begins_that_would_end_after_the_limit(diamond: Project, monkeyp
     """On 500 tasks a rule takes a second, and cannot be stopped."""
     now = [0.0]
     monkeypatch.setattr(Deadline, "elapsed", property(lambda self: now[0]))
-    made = _Generator.schedule
+    made = SerialScheme.schedule
 
-    def slow(self: _Generator, rule: str) -> sl.Schedule:
+    def slow(self: SerialScheme, rule: str) -> sl.Schedule:
         now[0] += 4.0
         return made(self, rule)
 
-    monkeypatch.setattr(_Generator, "schedule", slow)
+    monkeypatch.setattr(SerialScheme, "schedule", slow)
     monkeypatch.setattr("schedlab.heuristics.project.serial_sgs.longest_path", lambda project: 0)  # nothing is proven
     found = multi_sgs(diamond, time_limit=10.0)
     assert now == [8.0] and len(found.details["skipped"]) == len(PRIORITY_RULES) - 2

@@ -49,6 +49,7 @@ def test_job_shops(tmp_path: Path) -> None:
 
 def test_flexible_job_shops(tmp_path: Path) -> None:
     project = read_fjsplib(written(tmp_path, FLEXIBLE))
+    assert read_fjsplib(written(tmp_path, FLEXIBLE.replace("2 2 1.5", "2 2 1.50837988826816"))) == project  # mk11
     assert [(m.name, m.duration) for m in project.tasks[1].modes] == [("machine 1", 4), ("machine 2", 2)]
     assert project.precedences == (("job 1 step 1", "job 1 step 2", 0),)
 

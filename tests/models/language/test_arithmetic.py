@@ -225,3 +225,19 @@ def test_an_evaluator_shares_what_is_nested():
     for _ in range(60):
         e = e * e - e * e + e  # 2^60 terms if it were written out
     assert Evaluator(sl.Assignment(m, {m.integers[0]: 1})).value(e) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda x, y: x // (y - 2), r"x // \(y \+ -2\): the divisor can be -2"),
+        (lambda x, y: (x + y) % (y - 2), r"\(x \+ y\) % \(y \+ -2\): the divisor can be -2"),
+        (lambda x, y: (x + 1) // 0, r"\(x \+ 1\) // 0: division by zero"),
+        (lambda x, y: (x + 1) / 0, r"\(x \+ 1\) / 0: division by zero"),
+        (lambda x, y: (x + 1) / (2 * y), r"\(x \+ 1\) / \(2\*y\): a quotient of two variables"),
+    ],
+)
+def test_sums_have_parentheses_in_messages_about_divisors(make, text):
+    model = sl.Model("m")
+    with pytest.raises(sl.ModelError, match=text):
+        make(model.integer("x", 0, 3), model.integer("y", 0, 3))

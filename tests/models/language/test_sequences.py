@@ -227,3 +227,22 @@ def test_times_between_neighbours_are_those_of_all_pairs_where_no_way_over_a_thi
             broken = m.check(sl.Assignment(m, dict(zip(jobs, starts, strict=True))))
             assert len({v.constraint for v in broken}) in (0, 2), (times, starts)
     assert min(equal.values()) >= 5
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_times_of_0_are_the_same_after_json(m, direct):
+    m.add(sl.sequence(jobs_of(m)).no_overlap([[0] * 3] * 3, direct=direct))
+    again = sl.Model.from_json(m.to_json())
+    assert again.to_json() == m.to_json()
+    assert all(
+        bool(m.check(s)) == bool(again.check(sl.Assignment(again, dict(zip(again.intervals, s.start, strict=True)))))
+        for gap in (-1, 0, 1)
+        for _, s in answers(m, m.intervals, gap)
+    )
+
+
+def test_types_as_texts_are_explained(m):
+    with pytest.raises(
+        sl.ModelError, match=r"type of b is 'red'; expected a whole number >= 0, .* kinds.index\(name\)"
+    ):
+        sl.sequence(jobs_of(m), types=[0, "red", 1])

@@ -1,0 +1,156 @@
+"""Models as MiniZinc: the text of each construct, names, what cannot be written, and optima where MiniZinc is installed."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+import schedlab as sl
+from schedlab.backends.conformance.brute_force import EnumerationError, brute_force
+from schedlab.backends.conformance.random_models import random_model
+from schedlab.backends.minizinc import to_minizinc
+
+COMMAND = shutil.which("minizinc")
+
+
+def constraints(model: sl.Model) -> list[str]:
+    """Return the constraints of the text, without the names above them."""
+    return [line[11:-1] for line in to_minizinc(model).splitlines() if line.startswith("constraint ")]
+
+
+@pytest.fixture
+def model() -> sl.Model:
+    return sl.Model("m", horizon=20)
+
+
+def test_intervals_and_integers_are_variables(model: sl.Model) -> None:
+    model.interval("a", size=3, start=[(0, 2), (5, 9)])
+    model.interval("b", size=(1, 4), optional=True)
+    model.integer("x", -2, 3)
+    text = to_minizinc(model)
+    for line in (
+        "var (0..2 union 5..9): a;",
+        "var 0..20: b;",
+        "var 1..4: b_size;",
+        "var bool: b_present;",
+        "var -2..3: x;",
+    ):
+        assert line in text.splitlines()
+    assert constraints(model) == ["not b_present -> (b = 0 /\\ b_size = 1)"]
+    assert "solve satisfy;" in text and 'output ["x = \\(x)\\n", "a = \\(a)\\n", "b = \\(b)\\n"' in text
+
+
+def test_scheduling_constraints(model: sl.Model) -> None:
+    a, b = model.interval("a", size=3), model.interval("b", size=2)
+    o, p = (model.interval(name, size=3, optional=True) for name in "op")
+    model.add(sl.no_overlap([a, b, o]))
+    model.add(sl.cumulative([a, b, o], [1, 2, 3], capacity=2))
+    model.add(sl.alternative(a, [o, p]))
+    model.add(sl.end_before_start(a, o, delay=2, at_most=5))
+    model.add(sl.forbid_extent(b, [(4, 6)]))
+    assert constraints(model)[2:] == [
+        "disjunctive([a, b, o], [3, 2, if o_present then 3 else 0 endif])",
+        "if o_present then 3 else 0 endif = 0",
+        "cumulative([a, b], [3, 2], [1, 2], 2)",
+        "bool2int(o_present) + bool2int(p_present) = 1 * bool2int(true)",
+        "(o_present) -> (a = o)",
+        "(p_present) -> (a = p)",
+        "(o_present) -> (a + 3 + 2 <= o)",
+        "(o_present) -> (o + -5 <= a + 3)",
+        "b + 2 <= 4 \\/ b >= 6",
+    ]
+    assert [line for line in to_minizinc(model).splitlines() if line.startswith("include")] == [
+        'include "cumulative.mzn";',
+        'include "disjunctive.mzn";',
+    ]
+
+
+def test_functions_are_variables_with_a_constraint(model: sl.Model) -> None:
+    x, y = model.integer("x", -5, 5), model.integer("y", 1, 3)
+    model.add(sl.element([4, 7, 9], y) + x // y + x % y + x * y <= 9)
+    model.add(sl.all_different([x, y]))
+    model.add(sl.table([x, y], [(1, 2), (2, 3)]))
+    model.minimize(0.5 * sl.max([x, y]) + x / 4)
+    text = to_minizinc(model)
+    assert constraints(model) == [
+        "element = array1d(0..2, [4, 7, 9])[y]",
+        "quotient = ((x) - (((x) mod (y)) + (y)) mod (y)) div (y)",
+        "y >= 1",
+        "remainder = (((x) mod (y)) + (y)) mod (y)",
+        "y >= 1",
+        "product_2 = (x) * (y)",
+        "max_2 = max([x, y])",
+        "element + quotient + remainder + product_2 <= 9",
+        "alldifferent([x, y])",
+        "table([x, y], array2d(1..2, 1..2, [1, 2, 2, 3]))",
+    ]
+    assert "% The objective is 4 times that of the model.\nvar int: objective = 2*max_2 + x;" in text
+
+
+def test_what_minizinc_has_no_constraint_for_is_decomposed(model: sl.Model) -> None:
+    a, b = model.interval("a", size=3), model.interval("b", size=2)
+    model.add(sl.no_overlap([a, b], [[0, 4], [1, 0]]))
+    text = to_minizinc(model)
+    assert "% Decomposed: transition times." in text and "<=" in text
+
+
+def test_names_are_distinct_identifiers(model: sl.Model) -> None:
+    for name in ("a on 1", "a-on-1", "max", "3", "ä", "objective"):
+        model.integer(name, 0, 1)
+    declared = re.findall(r"^var 0..1: (\w+);$", to_minizinc(model), re.M)
+    assert declared == ["a_on_1", "a_on_1_2", "max_2", "v_3", "v", "objective_2"]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda x: sl.piecewise(x, [(0, 0), (3, 9)]), r"piecewise\(x, 2 points\): .* whole numbers alone"),
+        (lambda x: sl.element([0.5, 1.5], x), r"element\(array of 2, x\): .* this element can have other values"),
+        (lambda x: 0.12345678912 * x, "no factor up to 10\\^9 makes these coefficients whole"),
+    ],
+)
+def test_what_needs_real_numbers_is_refused_by_name(model: sl.Model, make, text: str) -> None:
+    x = model.integer("x", 0, 1)
+    model.minimize(make(x))
+    with pytest.raises(sl.SolverUnavailable, match=text):
+        to_minizinc(model)
+
+
+def test_of_several_objectives_the_first_is_written(model: sl.Model) -> None:
+    x = model.integer("x", 0, 9)
+    model.minimize([x / 3600, -x])
+    text = to_minizinc(model)
+    assert "% Only the first of its 2 objectives is written." in text and "% The objective is 3600 times" in text
+
+
+def test_a_constant_that_no_factor_makes_whole_is_left_out(model: sl.Model) -> None:
+    x = model.integer("x", 0, 9)
+    model.minimize(x / 4 + 0.123456789012)
+    text = to_minizinc(model)
+    assert "% The constant 0.493827156048 of the objective is left out.\nvar int: objective = x;" in text
+
+
+@pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed")
+@pytest.mark.parametrize("seed", range(1, 60))
+def test_the_optimum_is_that_of_enumeration(seed: int, tmp_path) -> None:
+    random = random_model(seed)
+    try:
+        truth = brute_force(random.model)
+        text = to_minizinc(random.model)
+    except EnumerationError:
+        pytest.skip("the model is too large to enumerate")
+    except sl.SolverUnavailable as refused:
+        pytest.skip(str(refused))
+    if any(abs(int(word)) > 2**31 for word in re.findall(r"(?<!\w)\d{10,}", text)):
+        pytest.skip("its numbers are too large for the solver")
+    file = tmp_path / "m.mzn"
+    file.write_text(text)
+    out = subprocess.run([COMMAND, file], capture_output=True, text=True, check=True).stdout
+    if not truth.feasible:
+        assert "UNSATISFIABLE" in out
+    elif not random.model.objectives:
+        assert "----------" in out
+    else:
+        factor = int((re.search(r"is (\d+) times", text) or [0, 1])[1])
+        found = re.findall(r"^objective = (-?\d+)$", out, re.M)[-1]
+        assert "==========" in out and int(found) / factor == pytest.approx(truth.objectives[0])

@@ -1,0 +1,128 @@
+"""The bound that solvers are given, and the one that a search takes from a solver: sound, reported, never in a conflict."""
+
+import random
+
+import pytest
+import schedlab as sl
+from schedlab.backends import Limits, run
+from schedlab.heuristics.project import bounds, solver_bound
+from schedlab.heuristics.project.bounds import bound_for_solvers
+from schedlab.heuristics.project.solver_bound import kept_for_bound, proved_bound
+from schedlab.models import Mode, Project, Resource, Task
+from schedlab.models.project.problem import ProjectMax
+
+from .small import job_shop, random_project
+from .test_bounds import by_enumeration
+
+
+@pytest.fixture
+def also_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solvers are given a bound of projects of any size."""
+    monkeypatch.setattr(bounds, "FEW_TASKS", 0)
+
+
+@pytest.fixture(scope="module")
+def pulses() -> Project:
+    """40 tasks of 5 that need two of a crew of three, so that no two run at a time: the optimum is 200."""
+    return Project([Task.single(f"t{k}", 5, {"crew": 2}) for k in range(40)], [Resource("crew", 3)])
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+@pytest.mark.parametrize("seed", range(25))
+def test_with_the_bound_solvers_have_the_optimum_of_enumeration(seed: int, backend: str, also_small: None) -> None:
+    project = random_project(seed, tasks=4, budget=(99, 99))
+    optimum = by_enumeration(project)
+    bound = bound_for_solvers(project, Limits())
+    assert bound is not None and bound <= optimum
+    found = sl.solve(project, f"{backend}:modes", threads=1, time_limit=60)
+    assert (found.status, found.objective) == ("optimal", optimum)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_bound_holds_with_maximal_lags(seed: int, also_small: None) -> None:
+    plain = random_project(seed, tasks=6, share=0.4, budget=(99, 99))
+    rng = random.Random(seed)
+    lags = [(before, after, rng.randint(2, 9)) for before, after, _ in plain.precedences]
+    project = ProjectMax(plain.tasks, plain.resources, plain.precedences, lags)
+    without = sl.solve(project, "cpsat:modes:post_bound=false", threads=1, time_limit=60)
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert (found.status, found.objective) == (without.status, without.objective)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_bound_of_a_solver_is_at_most_the_optimum(seed: int) -> None:
+    project = job_shop(seed, jobs=3) if seed % 2 else random_project(seed, tasks=4, budget=(99, 99))
+    start = sl.solve(project, "multi-sgs")
+    exact = sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective
+    found = proved_bound(project, start.schedule, 0, 60.0, 1, seed)
+    value = start.objective if found.schedule is None else project.value(found.schedule)
+    assert found.bound == exact == value
+    assert found.schedule is None or not project.verify(found.schedule)
+
+
+def test_a_short_run_of_a_solver_has_the_bound_of_schedlab(pulses: Project) -> None:
+    apart = sl.solve(pulses, "cpsat:modes:post_bound=false", threads=1, deterministic_limit=0.0)
+    with_bound = sl.solve(pulses, "cpsat:modes", threads=1, deterministic_limit=0.0)
+    assert apart.bound is None or apart.bound < with_bound.bound
+    assert with_bound.bound == bound_for_solvers(pulses, Limits()) == 200
+
+
+def test_relaxations_and_formulations_of_others_have_no_bound(pulses: Project) -> None:
+    method = sl.methods.Highs("modes", integral=False, lowering="pairwise")
+    assert not method.takes_bound and not sl.methods.Highs("modes", grid=5, side="relax").takes_bound
+    assert sl.methods.Highs("modes").takes_bound and sl.methods.CpSat("modes").takes_bound
+    assert not sl.methods.CpSat("modes", post_bound=False).takes_bound
+    text = "cpsat:modes:post_bound=false"
+    assert sl.methods.CpSat("modes", post_bound=False).text == text
+    assert sl.solve(pulses, text, threads=1, time_limit=60).status == "optimal"
+
+
+def test_few_tasks_need_no_compiled_code() -> None:
+    assert bound_for_solvers(job_shop(1), Limits()) is None
+
+
+def test_a_conflict_names_constraints_of_the_problem_alone() -> None:
+    modes = (Mode("1", 2, {"money": 1}),)
+    project = Project([Task(f"t{k}", modes) for k in range(40)], [Resource("money", 39, renewable=False)])
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert found.status == "infeasible" and found.conflict.names == ("money",)
+
+
+def test_a_start_refutes_a_false_bound() -> None:
+    model = sl.Model("one")
+    x = model.integer("x", 0, 9)
+    model.minimize(x)
+    start = sl.Assignment(model, {x: 1})
+    found = run(model, "cpsat", Limits(60, 1), warm_start=start, known_bound=3)
+    assert found.status == "error" and "bound" in found.message
+    true = run(model, "cpsat", Limits(60, 1), known_bound=0)
+    assert (true.status, true.objective, true.bound, len(model.constraints)) == ("optimal", 0, 0, 0)
+
+
+@pytest.mark.parametrize("sense", ["minimize", "maximize"])
+def test_a_known_bound_is_one_of_the_first_objective(sense: str) -> None:
+    model = sl.Model("two")
+    x, y = model.integer("x", 0, 9), model.integer("y", 0, 9)
+    model.add(x + y == 9)
+    getattr(model, sense)([2 * x + 5, y + 1])
+    optimum = (5, 10) if sense == "minimize" else (23, 1)
+    found = run(model, "cpsat", Limits(60, 1), known_bound=optimum[0])
+    assert (found.status, found.objective, found.bound) == ("optimal", optimum, optimum)
+
+
+def test_a_search_with_a_time_limit_keeps_a_tenth_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = job_shop(2)
+    assert kept_for_bound(project, None) == kept_for_bound(project, 4.9) == kept_for_bound(project, float("inf")) == 0.0
+    assert kept_for_bound(project, 20.0) == 2.0
+    monkeypatch.setattr(solver_bound, "MOST_TASKS", 3)
+    assert kept_for_bound(project, 20.0) == 0.0
+
+
+def test_lns_takes_the_bound_of_the_solver() -> None:
+    """A job shop whose bounds without a solver are below the optimum."""
+    project = job_shop(2, jobs=4)
+    quick = sl.heuristics.project_lns(project, rounds=3)
+    found = sl.solve(project, "lns:rounds=3", time_limit=300, threads=1)
+    assert quick.status == "feasible" and quick.bound < quick.objective
+    assert found.status == "optimal" and found.bound == found.objective
+    assert found.details["operators"].keys() == quick.details["operators"].keys()
