@@ -40,7 +40,7 @@ from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
-from .lowering import stated
+from .structures import stated
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
 from .sequences import Sequences
 
