@@ -40,9 +40,9 @@ from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
 from .expressions import CpSatExpressions
-from .structures import stated
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
 from .sequences import Sequences
+from .structures import stated
 
 # --- Many native variables, intervals and demands at once.
 #

@@ -183,23 +183,44 @@ def _count(j: int, machine: Machine, number: int, size: int, amounts: Ints) -> N
     amounts[RUN_CPU_SECONDS] = cpus * machine.jobs[j, LIMIT]
 
 
+# The running jobs in the order of their ends by the limits. Of equal ends, the one that came first into Slurm's list of jobs
+# comes first: a job comes into it when it is submitted, a task of a job array when it is split off to start.
+
+
+@internal_borrowing
+def _listed(machine: Machine, r: int) -> int:
+    """Return when the job of a run came into the list of jobs."""
+    j = machine.runs[r, RUN_JOB]
+    if machine.jobs[j, ARRAY] >= 0:
+        return int(machine.runs[r, RUN_END] - machine.jobs[j, LIMIT])
+    return int(machine.place[j, 0])
+
+
 @internal_borrowing
 def _ends_after(machine: Machine, one: int, other: int) -> bool:
-    """Return whether a run comes after another one in the order of the ends.
-
-    Of equal ends, that of the job that was submitted first comes first, as in Slurm's list of jobs; a task of a job array
-    gets its place there when it starts.
-    """
+    """Return whether a run comes after another one in the order of the ends."""
     if machine.runs[one, RUN_END] != machine.runs[other, RUN_END]:
         return bool(machine.runs[one, RUN_END] > machine.runs[other, RUN_END])
+    first = _listed(machine, one)
+    second = _listed(machine, other)
+    if first != second:
+        return first > second
     a = machine.runs[one, RUN_JOB]
     b = machine.runs[other, RUN_JOB]
-    if machine.jobs[a, ARRAY] >= 0 or machine.jobs[b, ARRAY] >= 0:
-        return False
-    for k in range(machine.place.shape[1]):
+    for k in range(1, machine.place.shape[1]):
         if machine.place[a, k] != machine.place[b, k]:
             return bool(machine.place[a, k] > machine.place[b, k])
-    return bool(a > b)
+    return False
+
+
+def order_of_ends(machine: Machine) -> Ints:
+    """Return the rows of the running jobs in the order of their ends, as ``_ends_after`` compares them."""
+    runs = machine.runs[: machine.counts[0]]
+    rows = runs[:, RUN_JOB]
+    place = machine.place[rows]
+    tasks = machine.jobs[rows, ARRAY] >= 0
+    listed = np.where(tasks, runs[:, RUN_END] - machine.jobs[rows, LIMIT], place[:, 0])
+    return np.lexsort((*place[:, :0:-1].T, listed, runs[:, RUN_END]))
 
 
 @internal_borrowing

@@ -23,7 +23,7 @@ from ..features.site_limits import owners_of
 from . import columns as c
 from .jobs import SlurmJob, number_of, places_of
 from .node_bits import packed, words_for
-from .passes import part_with_room
+from .passes import order_of_ends, part_with_room
 from .selection import MANY, Machine, note_free, work_for
 
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
@@ -392,7 +392,7 @@ class SharedTables:
         _write_running(
             rows, engine.trace.first, state.pieces, state.place, state.share, state.start, limit, self.part_of, self.machine()
         )  # fmt: skip
-        self.order[: rows.size] = np.argsort(self.runs[: rows.size, c.RUN_END], kind="stable")
+        self.order[: rows.size] = order_of_ends(self.machine())
 
     def _read_holds(self) -> None:
         """Make rows of what the reservations of the engine hold; their nodes are held whole."""

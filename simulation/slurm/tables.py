@@ -17,7 +17,7 @@ from . import columns as c
 from .jobs import SlurmJob, places_of
 from .limits import LimitGroups, licence_counts
 from .node_bits import packed
-from .passes import reserved_mask
+from .passes import order_of_ends, reserved_mask
 from .selection import (
     EMPTY,
     NOW_FREE,
@@ -346,7 +346,7 @@ class Tables:
         number = int(self.counts[0])
         if len(self.order) < len(self.runs):
             self.order = np.zeros(len(self.runs), np.int64)
-        self.order[:number] = np.argsort(self.runs[:number, c.RUN_END], kind="stable")
+        self.order[:number] = order_of_ends(self.machine())
         self._work.free[:] = self.free
         self._work.use[:] = self.use
 
