@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from schedlab.models import Partition, SiteReservation
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
@@ -52,6 +53,17 @@ def test_jobs_that_end_close_together_are_taken_off_together() -> None:
     state = state_with(site(nodes=2), [job(3, 4)], running)
     started(state, backfill=True)
     assert int(state.tables.planned[2]) == 110  # within 30 s of the first end: both are gone
+
+
+@pytest.mark.parametrize(("number", "planned"), [(3, 400), (1, 100)])
+def test_of_jobs_that_end_at_the_same_time_the_one_submitted_first_is_taken_off_first(number: int, planned: int) -> None:
+    """A job elsewhere that follows lets the next job be taken off, too, however late it ends, as Slurm 22.05 does not look."""
+    parts = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n3",))]
+    elsewhere = job(number, 4, limit=100, partitions=("q",))
+    running = [(elsewhere, 0, ["n3"]), (job(2, 4, limit=100), 0, ["n1"]), (job(4, 4, limit=400), 0, ["n2"])]
+    state = state_with(site(nodes=3, parts=parts), [job(5, 4)], running)
+    started(state, backfill=True)
+    assert int(state.tables.planned[3]) == planned
 
 
 def test_young_jobs_hold_no_reservation() -> None:
