@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.cli.app import main
-from schedlab.bench.plots.project_section import sections
+from schedlab.bench.kinds.project import drawn_sections
 from schedlab.bench.records.store import files, read
 from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.bench.runs.view import defaults
@@ -224,7 +224,7 @@ def test_another_objective_is_run_reported_and_verified(bench, shop: Path, tmp_p
     (record,) = map(read, files(out))
     assert (record["status"], record["objective"], record["view"]["objective"]) == ("optimal", 2, "weighted-tardiness")
     assert bench("verify", out)[0] == 0
-    drawn = sections([record])[0][0]
+    drawn = drawn_sections([record])[0][0]
     assert "objective 2" in drawn and "makespan" not in drawn
 
 
