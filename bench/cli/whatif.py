@@ -191,6 +191,13 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
     """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
     from ..whatif import SLURM
 
+    states = {node.name: node.state for node in site.nodes}
+    changed = [n.name for n in variant.site.nodes if n.state != states.get(n.name, n.state) and n.state != "future"]
+    if changed:
+        raise WrongUse(
+            f"--change {variant.change!r}: a replay does not obey the states of nodes ({', '.join(changed[:5])}), which are those "
+            'of the time when the site was described; State = FUTURE takes nodes away, and so does "nodes.PARTITION - 2"'
+        )
     before = not_modelled_by([site], dispatchers)
     for who, names in not_modelled_by([variant.site], dispatchers).items():
         added = [name for name in names if name not in before[who]]

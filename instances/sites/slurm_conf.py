@@ -39,6 +39,10 @@ from .draft import (
 )
 from .spellings import NEAR, meant
 
+LONGEST_INTERVAL = 10_800  # s between two passes of backfilling, as in Slurm
+DEFAULT_INTERVAL = 30
+NO_BACKFILL = 365 * 86_400  # s: no pass within a replay
+
 # --- Texts of single keys.
 
 
@@ -365,12 +369,20 @@ def _minutes_of_window(text: str) -> int:
     return 60 * whole(text)
 
 
+def _interval_of_backfill(text: str) -> int:
+    """Return the seconds between two passes: Slurm takes 30 for what is not within 1 to 10,800; -1: there are none."""
+    if text.strip() == "-1":
+        return NO_BACKFILL
+    seconds = whole(text)
+    return seconds if 1 <= seconds <= LONGEST_INTERVAL else DEFAULT_INTERVAL
+
+
 PARAMETERS = {
     **{
         name: _Parameter(name, whole)
         for name in (
             "default_queue_depth", "partition_job_depth", "sched_min_interval", "sched_max_job_start", "max_sched_time",
-            "batch_sched_delay", "bf_interval", "bf_max_time", "bf_resolution", "bf_min_age_reserve", "bf_max_job_test",
+            "batch_sched_delay", "bf_max_time", "bf_resolution", "bf_min_age_reserve", "bf_max_job_test",
             "bf_max_job_part", "bf_max_job_user", "bf_max_job_user_part", "bf_max_job_assoc", "bf_max_job_start",
             "bf_max_job_array_resv", "bf_job_part_count_reserve", "bf_min_prio_reserve", "bf_yield_interval",
             "bf_yield_sleep", "preempt_reorder_count",
@@ -385,6 +397,7 @@ PARAMETERS = {
         )
     },
     "sched_interval": _Parameter("sched_interval", whole_or_less),
+    "bf_interval": _Parameter("bf_interval", _interval_of_backfill),
     "bf_window": _Parameter("bf_window", _minutes_of_window),
 }  # fmt: skip
 PARAMETERS_IGNORED = word_set(

@@ -165,22 +165,23 @@ class LimitGroups:
             ):
                 left = {column: cap for column, cap in amounts.items() if column not in taken}
                 taken.update(amounts)
-                if left:
+                if amounts:  # a job counts also where another limit holds for it
                     yield self._row((what, q.name, name), kind, left)
         line = self.site.ancestors(account, user, partition)
         for number, association in enumerate(line):
-            caps = {k: v for k, v in self._grp(association.limits).items() if k not in grp_taken}
-            if caps:
+            amounts = self._grp(association.limits)
+            if amounts:
                 yield self._row(
                     ("association", association.account, association.user, association.partition),
                     ASSOCIATION_GROUP,
-                    caps,
+                    {column: cap for column, cap in amounts.items() if column not in grp_taken},
                 )
-            if number == 0 and not {c.JOBS} & (user_taken | account_taken):
+            if number == 0:
                 own = self._effective(account, user, partition)
                 if own is not None and own.limits.max_jobs is not None:
                     one = ("own", association.account, association.user, association.partition)
-                    yield self._row(one, ASSOCIATION_USER, {c.JOBS: own.limits.max_jobs})
+                    held_by_qos = c.JOBS in user_taken | account_taken
+                    yield self._row(one, ASSOCIATION_USER, {} if held_by_qos else {c.JOBS: own.limits.max_jobs})
 
     def _column(self, tres: str) -> int | None:
         if tres in COLUMN_OF:

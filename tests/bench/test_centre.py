@@ -328,6 +328,7 @@ def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     [
         (["whatif", "--change", "nodes.batc + 2"], "did you mean batch"),
         (["whatif", "--change", "more"], "expected a change such as"),
+        (["whatif", "--change", "node.n1.state = DOWN"], "does not obey the states of nodes (n1)"),
         (["whatif", "--change", "nodes.batch + 1", "--dispatchers", "esy"], "easy"),
         (["whatif", "--change", "nodes.batch + 1", "--page", "none/w.html"], "there is no folder none"),
         (["calibrate", "--csv", "none/w.csv"], "there is no folder none"),

@@ -145,3 +145,20 @@ def test_singletons_run_one_after_the_other() -> None:
     state.end(0, 0)
     state.cancel(1, 0)
     assert started(state) == {}
+
+
+@pytest.mark.parametrize("limits", [Limits(max_jobs_per_user=3), Limits(max_jobs_per_account=3)])
+def test_jobs_with_a_limit_of_their_qos_count_in_that_of_the_account(limits: Limits) -> None:
+    """Slurm does not hold a job of such a QOS against MaxJobs of its association, but it is one of its running jobs."""
+    place = site(
+        qos=[QOS("limited", limits=limits), QOS("normal")],
+        associations=[
+            Association("root"),
+            Association("chem", parent="root", limits=Limits(max_jobs=2)),
+            Association("chem", "ana", parent="chem"),
+        ],
+        scheduler=settings(accounting_enforce=("limits",)),
+    )
+    running = [(job(k, account="chem", qos="limited"), -10, ["n1"]) for k in (1, 2)]
+    waiting = [job(3, account="chem", qos="limited"), job(4, account="chem", qos="normal")]
+    assert started(state_with(place, waiting, running)).keys() == {"3"}

@@ -56,7 +56,9 @@ def test_jobs_that_end_close_together_are_taken_off_together() -> None:
 
 
 @pytest.mark.parametrize(("number", "planned"), [(3, 400), (1, 100)])
-def test_of_jobs_that_end_at_the_same_time_the_one_submitted_first_is_taken_off_first(number: int, planned: int) -> None:
+def test_of_jobs_that_end_at_the_same_time_the_one_submitted_first_is_taken_off_first(
+    number: int, planned: int
+) -> None:
     """A job elsewhere that follows lets the next job be taken off, too, however late it ends, as Slurm 22.05 does not look."""
     parts = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n3",))]
     elsewhere = job(number, 4, limit=100, partitions=("q",))
