@@ -137,10 +137,8 @@ def _cut(one: Stretch, window: Range, sizes: Range) -> Stretch | None:
     """Return the part of a pair whose starts lie in a window and whose sizes lie in a range, None if it is empty."""
     starts = max(one.starts[0], window[0]), min(one.starts[1], window[1])
     size = max(one.sizes[0], sizes[0]), min(one.sizes[1], sizes[1])
-    if one.sizes[0] == one.sizes[1]:
-        ends = starts[0] + size[0], starts[1] + size[1]
-    else:
-        ends = one.ends
-    if starts[0] > starts[1] or size[0] > size[1]:
+    starts = max(starts[0], one.ends[0] - size[1]), min(starts[1], one.ends[1] - size[0])
+    ends = max(one.ends[0], starts[0] + size[0]), min(one.ends[1], starts[1] + size[1])
+    if starts[0] > starts[1] or ends[0] > ends[1] or size[0] > size[1]:
         return None
     return Stretch(starts, ends, size)
