@@ -65,7 +65,7 @@ AROUND = 0.5  # inches above and below the bands
 
 def drawn_sections(records: Iterable[Record]) -> tuple[list[str], int]:
     """Return an HTML section per project with a schedule, and the number of runs in them."""
-    groups = group_by_view(r for r in records if r.get("kind") == "project")
+    groups = group_by_view(records)
     kept = [(title, results) for title, results in groups if chosen(results)]
     return [_section(title, results) for title, results in kept], sum(len(results.records) for _, results in kept)
 

@@ -130,3 +130,12 @@ def test_calendars_with_breaks_agree_with_enumeration(label: str) -> None:
 
 def test_decomposed_calendars_with_breaks_have_the_same_solutions() -> None:
     same_when_decomposed(calendars(), frozenset({Construct.INTENSITY}))
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize(("last", "work", "most"), [(5, 3, 4), (6, 3, 4), (6, 4, 6)])
+def test_a_greatest_size_cuts_off_starts_within_a_break(label: str, last: int, work: int, most: int) -> None:
+    m = sl.Model("m", horizon=14)
+    a = m.interval("a", size=(work, most), work=work, intensity=sl.breaks([(2, last)]))
+    m.minimize(a.end)
+    agrees(label, [m])

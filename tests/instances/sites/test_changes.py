@@ -143,4 +143,7 @@ def test_a_site_is_not_changed_itself():
 
 @pytest.mark.parametrize(("text", "seconds"), [("45", 45), ("0", 30), ("20000", 30), ("-1", 365 * 86_400)])
 def test_intervals_of_backfilling_are_those_that_slurm_takes(text: str, seconds: int) -> None:
-    assert with_changes(SITE, ["scheduler.bf_interval = 60", f"scheduler.bf_interval = {text}"]).scheduler.bf_interval == seconds
+    assert (
+        with_changes(SITE, ["scheduler.bf_interval = 60", f"scheduler.bf_interval = {text}"]).scheduler.bf_interval
+        == seconds
+    )
