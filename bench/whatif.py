@@ -227,6 +227,13 @@ class VariantComparison:
         some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
         return len(some) - len(self.ids)
 
+    def never_started(self, answer: VariantReplay) -> tuple[str, ...]:
+        """Return the jobs that start in some replays of the first answer and in none of this one."""
+        before, after = (
+            {a.ids[k] for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()} for a in (self.answers[0], answer)
+        )
+        return tuple(job for job in self.answers[0].ids if job in before - after)
+
     def title(self, answer: VariantReplay) -> str:
         """Return the name of a replay in tables; the dispatcher is told if there are several."""
         change = answer.change or "as it is"

@@ -155,8 +155,13 @@ class CpoLowering:
         self._atoms: dict[Atom, Any] = {}
         self._guards: list[Any] = []
         self._sequences: dict[tuple[tuple[int, ...], tuple[int, ...]], Any] = {}
-        # one intensity of each interval; one with work of 0 would not occupy resources while its length is positive
-        self.intense = {c.interval.index: c for _, c in model.constraints if isinstance(c, Intensity) and c.work[0] > 0}
+        # one intensity of each interval; one with work of 0 would not occupy resources while its length is positive, and the
+        # engine (22.1) may crash on one that is 100 percent at all times
+        self.intense = {
+            c.interval.index: c
+            for _, c in model.constraints
+            if isinstance(c, Intensity) and c.work[0] > 0 and any(percent != FULL for _, percent in c.steps)
+        }
         self.intervals = [self._interval(v) for v in model.intervals]
         self.integers = [self._integer(x) for x in model.integers]
         self.native.add([*self.intervals, *self.integers])

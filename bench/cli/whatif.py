@@ -135,6 +135,7 @@ def whatif(
 
 
 ENOUGH_REPLAYS = 4
+SHOWN = 5  # jobs that are named
 KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
 
@@ -212,6 +213,13 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
 def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what a reader must know beside the tables; ``not_modelled``: dispatchers -> what they do not obey."""
     lines = []
+    for answer in comparison.answers[1:]:
+        never = comparison.never_started(answer)
+        if never:
+            shown = ", ".join(never[:SHOWN]) + (", ..." if len(never) > SHOWN else "")
+            lines.append(
+                f"{comparison.title(answer)}: {how_many(len(never), 'job', ',')} never start{'s' * (len(never) == 1)} any more: {shown}"
+            )
     if comparison.left_out:
         lines.append(f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay are left out")
     for who, names in not_modelled.items():

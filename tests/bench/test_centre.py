@@ -3,6 +3,7 @@
 import csv
 import heapq
 import random
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -302,6 +303,7 @@ def test_jobs_that_can_never_start_end_the_replay_and_are_counted(bench, centre,
     code, out, err = bench(*words, "--change", "partition.batch.MaxTime = 1")
     text = " ".join((out + err).split())
     assert code == 0 and "that did not start in every replay are left out" in text, text
+    assert re.search(r"partition.batch.MaxTime = 1: \d+ jobs never start any more: ", text), text
 
 
 def test_a_log_without_nodes_is_no_log_to_calibrate_with(bench, centre, tmp_path):

@@ -336,3 +336,12 @@ def test_a_presence_with_a_large_coefficient(unit):
     a = m.interval("a", size=0, start=0, optional=True)
     m.add(unit * a.presence == unit // 2)
     assert sl.solve(m, backend="cpo", threads=1).status == "infeasible"
+
+
+@needs_engine
+def test_an_intensity_of_100_percent_at_all_times_is_solved():
+    """An engine of 22.1 crashes on such a step function, with the size and the presence of its interval in the objective."""
+    m = sl.Model("m", horizon=8)
+    v = m.interval("v", size=(1, 8), work=3, intensity=[(1, 100)])
+    m.minimize(v.end - 6 * v.presence + v.size)
+    assert sl.solve(m, backend="cpo", threads=1, time_limit=30).objective == 0
