@@ -52,7 +52,8 @@ def report_lines(report: Report, taken: int | None = None) -> Iterator[str]:
     """
     for what, n in report.repairs.items():
         if n:
-            yield f"repaired: {what}: {_jobs(n)}"
+            lost = what.removesuffix(", left out")
+            yield f"{'repaired' if lost == what else 'left out'}: {lost}: {_jobs(n)}"
     for what, n in report.not_obeyed.items():
         yield f"not obeyed: {what}: {_jobs(n)}"
     yield from _bad_lines(report)
