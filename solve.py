@@ -210,11 +210,7 @@ def _solve_problem(
     if isinstance(warm_start, (Assignment, Mapping)):
         what = "a dict" if isinstance(warm_start, Mapping) else "an Assignment"
         raise WrongArgument(f"the warm_start of a problem is a Schedule or a heuristic, not {what}")
-    given: Schedule | Start | None = None
-    if isinstance(warm_start, Schedule):
-        given = warm_start
-    elif (text := method.start if warm_start is None else start_text(warm_start)) is not None:  # type: ignore[arg-type]
-        given = parse_start(text)
+    given = _given_start(method, warm_start)
     start = start_method(problem, given).name if isinstance(given, Start) else None
     warm_up(method, problem, start)
     limits = limits.lasting(limits.time)  # what is compiled does not count
@@ -224,6 +220,14 @@ def _solve_problem(
         return run_search(problem, method, limits, given, on_incumbent)
     assert isinstance(method, SolverMethod)
     return run_solver(problem, method, limits, given, on_incumbent)
+
+
+def _given_start(method: Method, warm_start: object) -> Schedule | Start | None:
+    """Return the start that the call gives, else that of the method's text; None if there is none."""
+    if isinstance(warm_start, Schedule):
+        return warm_start
+    text = method.start if warm_start is None else start_text(warm_start)  # type: ignore[arg-type]
+    return None if text is None else parse_start(text)
 
 
 __all__ = ["Incumbent", "Method", "Outcome", "backend", "parse_method", "solve"]

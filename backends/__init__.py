@@ -1,7 +1,7 @@
 """Solvers: one folder per backend, the shared lowering to linear form, the registry and the conformance checks."""
 
 from ..errors import LoweringTooLarge, SolverUnavailable
-from ..models.unknown_names import UnknownName
+from ..models.excerpt import UnknownName
 from .base import (
     Availability,
     Backend,

@@ -15,14 +15,13 @@ from ..errors import NoSolution, WrongArgument, WrongValue
 from ..errors import SolverUnavailable as SolverUnavailable
 from ..models.arguments import expect, is_real
 from ..models.comparing import hashable
-from ..models.counts import how_many_of
 from ..models.deadline import Deadline
+from ..models.excerpt import UnknownName as UnknownName
 from ..models.excerpt import excerpt, one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model, ModelError
-from ..models.plugins import REFERENCE, PluginError, explained, plain_name
+from ..models.plugins import REFERENCE, PluginError, WrongAnswer, explained, plain_name
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer
-from ..models.unknown_names import UnknownName as UnknownName
+from ..models.words import how_many_of
 
 
 class MissingConstruct(SolverUnavailable):

@@ -12,13 +12,12 @@ from typing import Any
 
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
-from ..models.counts import how_many
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
-from ..models.language.bounds import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of
-from ..models.language.defined import defined
+from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
 from ..models.language.model import without_end
+from ..models.words import how_many
 from .base import (
     Backend,
     Compiled,

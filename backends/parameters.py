@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import WrongArgument, WrongValue
-from ..models.excerpt import excerpt
+from ..models.excerpt import UnknownName, excerpt
 from ..models.plugins import PluginError
-from ..models.unknown_names import UnknownName
 from .base import Backend, Limits, Value, backend, names
 
 # --- Values of solver parameters: conversion from texts to their types, and the errors for wrong names and values.

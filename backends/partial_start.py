@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..models.counts import how_many
+from ..models.excerpt import hint
 from ..models.language import Assignment, Model
 from ..models.language.data import IntervalValue, ModelData, NamedConstraint
 from ..models.language.expressions import Comparison, Integer, Interval
 from ..models.language.quantities import ModelError, pair, told, whole
-from ..models.unknown_names import hint
+from ..models.words import how_many
 from .base import Limits, WarmStart
 from .driver import run
 

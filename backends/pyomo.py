@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, TextIO, cast
 import numpy as np
 
 from ..errors import SolverUnavailable, WrongArgument, WrongValue
-from ..models.counts import how_many
 from ..models.deadline import look
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.words import how_many
 from .base import (
     Availability,
     Conflict,

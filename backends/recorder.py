@@ -12,8 +12,8 @@ from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Model
 from ..models.language.bounds import offset_of, origin_of
 from ..models.language.model import latest_without_end
+from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import Schedule, Value
-from ..models.returned import WrongAnswer, is_false
 from .base import Exactness, checked_solution
 from .gaps import NOISE, close, refutes, relative_gap, rounded, unit_of
 

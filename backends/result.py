@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, overload
 
 from ..errors import NoSolution, WrongArgument
-from ..models.display.of_problem import (
+from ..models.excerpt import excerpt, one_line
+from ..models.gantt import (
     columns_of_schedule,
     gantt_of_assignment,
     gantt_of_schedule,
     rows_of_assignment,
     rows_of_schedule,
 )
-from ..models.display.tables import frame
-from ..models.excerpt import excerpt, one_line
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Model, Violation
 from ..models.problem import Problem, Schedule, Value
+from ..models.tables import frame
 from .base import Conflict, Exactness, Status, WarmStart
 from .recorder import Bound, Incumbent, Offset, gap_of
 
@@ -255,7 +255,7 @@ class Result:
         TypeError
             If the kind of problem has no Gantt chart.
         """
-        from ..models.display.drawing import draw, require_matplotlib
+        from ..models.gantt import draw, require_matplotlib
 
         require_matplotlib()
         if self.schedule is not None and self.problem is not None:
@@ -272,7 +272,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return a summary and the first rows of the answer as HTML, for notebooks."""
-        from ..models.display.tables import pairs, table
+        from ..models.tables import pairs, table
 
         known = (
             ("status", self.status),

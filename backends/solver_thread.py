@@ -14,8 +14,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..errors import SchedlabError, SolverUnavailable
-from ..models.counts import how_many
 from ..models.language import Assignment
+from ..models.words import how_many
 from .base import Exactness, Limits, Outcome, Watch
 
 # --- Ctrl-C during a call: the first one ends the call with the best solution so far, the second one is raised.

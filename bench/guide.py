@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..instances import Instance, load
 from ..instances.files.folder import content_of
-from ..models.counts import how_many
 from ..models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days, percent
 from ..models.profit.problem import Profit
+from ..models.words import how_many
 from .errors import WrongUse
 from .kinds.base import bench_kind
 from .plots.svg import GREY, INK, styled, write_picture

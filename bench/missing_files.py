@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from ..models.unknown_names import similar
+from ..models.excerpt import similar
 from .errors import WrongUse
 
 SIMILAR = 0.6  # least similarity of a name that is proposed, 0 to 1

@@ -19,10 +19,10 @@ from ..instances.sites import site_text
 from ..instances.sites.changes import with_changes
 from ..instances.workload import Workload
 from ..models.array_types import Bools, Floats, Ints
-from ..models.counts import how_many
 from ..models.node_states import NodeEvent
 from ..models.server_events import ServerEvent
 from ..models.site import Site
+from ..models.words import how_many
 from ..simulation.simulator import simulate
 from ..simulation.slurm.calibration import priority_begin
 from ..simulation.slurm.jobs import SlurmJob, slurm_jobs

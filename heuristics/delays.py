@@ -35,10 +35,10 @@ from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
-from ..models.counts import how_many
 from ..models.deadline import Deadline
 from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED
+from ..models.words import how_many
 from .arrays import Arrays, Placement, arrays
 from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import NoSchedule, keeping_limits

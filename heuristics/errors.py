@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ..errors import SchedlabError
 from ..models import Dispatch, Job, Schedule
-from ..models.counts import how_many
 from ..models.dispatch.objectives import broken_limits
+from ..models.words import how_many
 
 
 class NothingFound(SchedlabError, RuntimeError):

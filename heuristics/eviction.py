@@ -16,11 +16,11 @@ from ..backends.result import Result
 from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError, Schedule
 from ..models.arguments import checked
 from ..models.array_types import Ints
-from ..models.counts import how_many
 from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
 from ..models.excerpt import with_short_repr
 from ..models.kind import WithProblem, given_problem
+from ..models.words import how_many
 from .clock import compiled_first
 from .errors import NothingFound
 from .incumbents import Incumbents, OnIncumbent

@@ -22,9 +22,9 @@ from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Floats, Ints
-from ..models.counts import how_many
 from ..models.deadline import Deadline
 from ..models.dispatch.objectives import Excess
+from ..models.words import how_many
 from .arrays import Placement, arrays
 from .clock import Clock, KernelStopped, compiled_first
 from .errors import NoSchedule, keeping_limits

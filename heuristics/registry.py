@@ -16,12 +16,10 @@ from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.arguments import expect, named
 from ..models.deadline import Deadline
-from ..models.excerpt import excerpt
-from ..models.plugins import PluginError
+from ..models.excerpt import UnknownName, excerpt
+from ..models.plugins import PluginError, WrongAnswer
 from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer
-from ..models.unknown_names import UnknownName
 from .errors import NotForThisProblem, NothingFound
 from .incumbents import OnIncumbent, accepted, answer, improves
 from .method import Method, fields_of

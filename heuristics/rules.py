@@ -21,11 +21,11 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.array_types import Floats, Ints
-from ..models.counts import how_many
 from ..models.dispatch.arrays import JobArrays, column
 from ..models.dispatch.eligible import refuse_places
 from ..models.dispatch.jobs import Window
-from ..models.unknown_names import hint
+from ..models.excerpt import hint
+from ..models.words import how_many
 from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.machine import by_name, counted, named_parts, ranges_of, start_on, trace_of
 from .kernels.events.rules import ALL, Rules, Standstill, replay_by_rule

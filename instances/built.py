@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import WrongArgument
-from ..models.excerpt import excerpt
+from ..models.excerpt import UnknownName, excerpt
 from ..models.kind import is_problem
 from ..models.language import Model
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.plugins import REFERENCE, NoSuchAttribute, NoSuchModule, PluginError, explained, load_reference
 from ..models.problem import check_problem
-from ..models.unknown_names import UnknownName
 from .instance import Instance
 
 EXPECTED = "expected a Model, a problem or an Instance, or a function without arguments that returns one"

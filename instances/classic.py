@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models.counts import how_many
 from ..models.knapsack import Knapsack
-from ..models.language.json_form import MARK
+from ..models.language.text_forms import MARK
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
+from ..models.words import how_many
 from .formats.knapsacks import read_knapsack
 from .formats.models import read_model
 from .formats.multi_skill import is_imopse, is_mslib, read_imopse, read_mslib

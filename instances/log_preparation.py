@@ -12,10 +12,10 @@ import numpy as np
 
 from ..models.arguments import is_real, is_whole, shown
 from ..models.array_types import Floats, Ints
-from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
+from ..models.words import how_many
 from .files.lines import whole_of
 from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn
 from .repair import Trace

@@ -10,8 +10,7 @@ from typing import Any
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.arguments import checked
-from ..models.excerpt import excerpt
-from ..models.unknown_names import hint, similar
+from ..models.excerpt import excerpt, hint, similar
 from .built import built_instance, is_reference
 from .classic import read_classic
 from .files.folder import SETTINGS, Folder

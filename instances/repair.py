@@ -28,11 +28,11 @@ import numpy as np
 
 from ..errors import WrongValue
 from ..models.array_types import Bools, Floats, Ints
-from ..models.counts import how_many
 from ..models.dispatch.arrays import kept_rows
 from ..models.dispatch.jobs import Chunk, Queue
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
+from ..models.words import how_many
 from .logged import MISSING, JobColumns, Logged, Preceding, TextColumn
 from .report import BadLine, Report, WorkloadError
 from .site_columns import SiteColumns

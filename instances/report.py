@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import SchedlabError
 from ..models.comparing import hashable
-from ..models.counts import how_many, how_many_of
 from ..models.excerpt import shortened, visible
+from ..models.words import how_many, how_many_of
 
 REASONS = 5  # reasons for jobs left out that an error message lists
 

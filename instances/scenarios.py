@@ -9,11 +9,10 @@ from itertools import product
 from ..errors import SchedlabError
 from ..models.comparing import hashable
 from ..models.dispatch.problem import Dispatch
-from ..models.excerpt import excerpt, with_short_repr
+from ..models.excerpt import excerpt, hint, with_short_repr
 from ..models.profit.cooling import Cooling
 from ..models.profit.problem import Profit
 from ..models.step_function import StepFunction
-from ..models.unknown_names import hint
 from .formats.cooling_tables import cooling
 from .weather import Weather
 

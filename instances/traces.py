@@ -10,13 +10,11 @@ from pathlib import Path
 
 from ..models.arguments import Positive, checked
 from ..models.comparing import hashable
-from ..models.counts import how_many
-from ..models.excerpt import excerpt
+from ..models.excerpt import UnknownName, excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
-from ..models.plugins import PluginError, explained
+from ..models.plugins import PluginError, WrongAnswer, explained
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer
-from ..models.unknown_names import UnknownName
+from ..models.words import how_many
 from .files.lines import begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
 from .formats.column_map import KNOWN, known_table

@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from ..models import arguments
 from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
-from ..models.counts import how_many
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.eligible import impossible_jobs
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.dispatch.site_request import Recorded
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import hint, with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
-from ..models.unknown_names import hint
+from ..models.words import how_many
 from .report import Report
 from .report import WorkloadError as WorkloadError
 from .site_columns import SiteColumns

@@ -18,8 +18,8 @@ from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kin
 from ..models.dispatch.objectives import ObjectiveDisagrees
 from ..models.excerpt import with_short_repr
 from ..models.kind import Step
+from ..models.plugins import is_false
 from ..models.problem import Value
-from ..models.returned import is_false
 from .auto import Auto
 from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
 from .solvers import SolverMethod

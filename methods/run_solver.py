@@ -17,8 +17,8 @@ from ..models import Encoding, Problem, Schedule, kind
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.formulations import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
+from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import objective_of, violations_of
-from ..models.returned import WrongAnswer, is_false
 from .solvers import SolverMethod
 from .text import start_method
 

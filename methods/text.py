@@ -19,10 +19,10 @@ from ..heuristics.registry import HEURISTICS, Heuristic, usual_start
 from ..models import Problem
 from ..models.arguments import is_real, is_whole, named
 from ..models.comparing import hashable
+from ..models.excerpt import similar
 from ..models.formulations import formulation_source
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from ..models.registry import Registry
-from ..models.unknown_names import similar
 from .auto import Auto
 from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod, parse_lowering
 

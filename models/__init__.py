@@ -1,5 +1,6 @@
 """The modelling language, the problems declared in it, and the checker of their schedules."""
 
+from .desired_profile import DesiredProfile
 from .dispatch.jobs import Chunk, Job, Queue, Running
 from .dispatch.problem import Dispatch
 from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
@@ -8,7 +9,6 @@ from .eviction.problem import Eviction
 from .node_states import NodeEvent, NodeStates
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Encoding, Problem, Schedule
-from .profiles.profile import DesiredProfile
 from .profit.cooling import Cooling
 from .profit.problem import Profit
 from .project.problem import Mode, Project, Resource, Task

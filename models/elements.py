@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from .counts import how_many
 from .excerpt import with_short_repr
 from .language import Model
+from .language.bounds import defined
 from .language.data import NamedConstraint
-from .language.defined import defined
-from .words import MOST
+from .words import MOST, how_many
 
 # --- The removable elements of a problem: what ``schedlab.explain`` may name as a cause of infeasibility.
 

@@ -22,13 +22,11 @@ from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
 from .arguments import expect
 from .deadline import OutOfTime
-from .excerpt import excerpt, one_line
+from .excerpt import ByName, UnknownName, excerpt, one_line
 from .language import Model
-from .plugins import PluginError, is_module
+from .plugins import PluginError, WrongAnswer, is_module
 from .problem import Encoding, Problem
 from .registry import Registry
-from .returned import WrongAnswer
-from .unknown_names import ByName, UnknownName
 
 NAME = re.compile(r"[\w-]+")
 T = TypeVar("T")

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple, Protocol
 
 from ..errors import SchedlabError, WrongArgument
 from .comparing import hashable
-from .excerpt import excerpt
+from .excerpt import excerpt, hint, similar
 from .plugins import PluginError
 from .problem import Problem
 from .registry import Registry
-from .unknown_names import hint, similar
 
 OWN = {
     "dispatch": "schedlab.models.own_kinds:DISPATCH",
@@ -99,7 +98,7 @@ class ProblemKind:
         The object that the bench uses for this kind (``schedlab.bench.kinds.base.BenchKind``). Without it, the bench
         runs the first formulation on each backend and prints the table of methods.
     gantt : str, optional
-        Function ``(problem, schedule) -> Gantt`` (``schedlab.models.display.gantt``) for ``Result.plot``.
+        Function ``(problem, schedule) -> Gantt`` (``schedlab.models.gantt``) for ``Result.plot``.
     rows : str, optional
         Function ``(problem, schedule) -> list of dict`` that returns the rows of ``Result.to_pandas``, with equal keys.
         Without it, the rows are those of ``Schedule.rows``.

@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 from . import language as sl
 from .arguments import Fields, whole_records
-from .counts import how_many
-from .excerpt import with_short_repr
+from .excerpt import ByName, with_short_repr
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
-from .unknown_names import ByName
+from .words import how_many
 
 PACKED = {"knapsack": 1}
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .arguments import expect
-from .excerpt import with_short_repr
+from .excerpt import ByName, with_short_repr
 from .language import Assignment, Model, UndefinedValue, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule, Value
-from .unknown_names import ByName
 
 SIZE = "size"
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from .array_types import Bools, Floats, Ints
 from .comparing import hashable
-from .counts import how_many
 from .dispatch.eligible import NotPlaced
 from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost, whole_nodes
 from .dispatch.jobs import Job, Window
@@ -22,6 +21,7 @@ from .profit.formulations import Fixed as FixedEarnings
 from .profit.formulations import profit_objective
 from .profit.problem import JOULES, Profit
 from .schedule_arrays import POSTPONED, Flat, ScheduleArrays
+from .words import how_many
 
 # --- The nodes of a neighbourhood: units of the moving jobs, and the capacity that the other jobs leave free.
 

@@ -1,7 +1,13 @@
-"""Parts of third parties: names in groups of entry points, and objects that are named as ``module:attribute``."""
+"""Parts of third parties: how they are found by entry points or as ``module:attribute``, and what their functions return, checked.
+
+Compiled code reads arrays without looking at their lengths: a key of three jobs for a workload of 99 would be read beyond
+its end. So nothing that a user's function returns goes further without one of the checks of this file, made once, where
+the values enter.
+"""
 
 from __future__ import annotations
 
+import copy
 import importlib
 import re
 import sys
@@ -9,12 +15,18 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import fields
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SchedlabError, WrongValue
+from .arguments import is_number, is_real, whole_array
+from .array_types import Floats, Ints
 from .excerpt import excerpt
 
 if TYPE_CHECKING:
@@ -185,3 +197,248 @@ def explained(what: str) -> Iterator[None]:
         frames = traceback.extract_tb(e.__traceback__)
         place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
         raise PluginError(f"{what}: {type(e).__name__}: {e}{place}") from e
+
+
+# --- What users' functions return: checks of keys, indices, durations.
+
+NUMBERS = "biuf"  # kinds of NumPy types that are numbers; truth values count as 0 and 1
+
+
+class WrongAnswer(PluginError, ValueError):
+    """A user's function has returned something else than its protocol says; the message names the object and the value."""
+
+
+def returned_numbers(who: str, found: object, count: int, each: str, finite: bool = False) -> Floats:
+    """Return what a user's function has returned as an array of one number for each of some things.
+
+    Parameters
+    ----------
+    who : str
+        The object and its function, for the message: ``"policy 'x': its key"``.
+    found : object
+        What was returned: an array or a sequence.
+    count : int
+        How many numbers are expected.
+    each : str
+        What they belong to, in the plural: ``"jobs"``.
+    finite : bool
+        Whether infinite numbers are refused as well.
+
+    Returns
+    -------
+    ndarray of float64, shape (count,)
+        A copy of the numbers.
+
+    Raises
+    ------
+    WrongAnswer
+        If there are more or fewer numbers, another shape, values that are no numbers, or NaN.
+
+    Examples
+    --------
+    >>> returned_numbers("policy 'x': its key", [3, 1.5], 2, "jobs")
+    array([3. , 1.5])
+    >>> returned_numbers("policy 'x': its key", [3, 1.5], 99, "jobs")
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.WrongAnswer: policy 'x': its key returned an array of shape (2,), [3, 1.5]; expected one number for each of 99 jobs, shape (99,)
+    """
+    expected = f"expected one number for each of {count} {each}, shape ({count},)"
+    array = _array(found)
+    if array is None or array.dtype.kind not in f"{NUMBERS}O":
+        kind = "" if array is None or not array.shape else f"an array of type {array.dtype} "
+        raise WrongAnswer(f"{who} returned {kind}{_shown(found)}; {expected}")
+    _check_shape(who, found, array, count, expected)
+    if array.dtype.kind == "O":
+        bad = next((k for k, value in enumerate(array) if not is_real(value)), None)
+        if bad is not None:
+            raise WrongAnswer(f"{who} returned {_shown(array[bad])} at position {bad}; {expected}")
+    numbers = np.array(array, np.float64)
+    wrong = np.flatnonzero(~np.isfinite(numbers) if finite else np.isnan(numbers))
+    if wrong.size:
+        no = "finite number" if finite else "number"
+        value = "NaN" if np.isnan(numbers[wrong[0]]) else str(numbers[wrong[0]])
+        raise WrongAnswer(f"{who} returned {value} at position {wrong[0]}, which is no {no}; {expected}")
+    return numbers
+
+
+def returned_wholes(who: str, found: object, count: int, each: str, least: int, unit: str = "") -> Ints:
+    """Return what a user's function has returned as an array of one whole number for each of some things.
+
+    Parameters
+    ----------
+    who, found, count, each
+        As for ``returned_numbers``.
+    least : int
+        The smallest number that is allowed.
+    unit : str
+        The unit, for the message: ``"of seconds "``.
+
+    Returns
+    -------
+    ndarray of int64, shape (count,)
+        The numbers.
+
+    Raises
+    ------
+    WrongAnswer
+        If there are more or fewer numbers, another shape, values that are no whole numbers, or smaller ones.
+
+    Examples
+    --------
+    >>> returned_wholes("predictor p: begin", [3, -4], 2, "jobs", 1, "of seconds ")
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.WrongAnswer: predictor p: begin returned -4 at position 1; expected a whole number of seconds of at least 1 for each of 2 jobs, shape (2,)
+    """
+    expected = f"expected a whole number {unit}of at least {least} for each of {count} {each}, shape ({count},)"
+    array = _array(found)
+    if array is None or not array.shape:
+        raise WrongAnswer(f"{who} returned {_shown(found)}; {expected}")
+    _check_shape(who, found, array, count, expected)
+    wholes, fault = whole_array(array)
+    if fault is not None:
+        raise WrongAnswer(f"{who} returned {_shown(fault[1])} at position {fault[0]}; {expected}")
+    small = np.flatnonzero(wholes < least)
+    if small.size:
+        raise WrongAnswer(f"{who} returned {wholes[small[0]]} at position {small[0]}; {expected}")
+    return wholes
+
+
+def returned_indices(who: str, found: object, count: int, each: str) -> Ints:
+    """Return what a user's function has returned as indices of some things; one that is repeated counts once.
+
+    A mask of truth values is refused: as indices it would mean the things 0 and 1.
+
+    Parameters
+    ----------
+    who : str
+        The object and its function, for the message.
+    found : object
+        What was returned: an array or a sequence; an empty one is allowed.
+    count : int
+        How many things there are: indices go from 0 to ``count - 1``.
+    each : str
+        What they are, in the plural: ``"jobs"``.
+
+    Returns
+    -------
+    ndarray of int64, shape (indices,)
+        The indices, each once, in the order in which they were returned.
+
+    Raises
+    ------
+    WrongAnswer
+        If the values are no whole numbers, out of range, a mask, or in more than one dimension.
+
+    Examples
+    --------
+    >>> returned_indices("OneQueue().jobs", [True, False, True], 3, "jobs")
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.WrongAnswer: OneQueue().jobs returned a mask of truth values, [True, False, True]; expected indices of jobs, whole numbers from 0 to 2: numpy.flatnonzero(mask) makes them
+    """
+    expected = f"expected indices of {each}, whole numbers from 0 to {count - 1}"
+    array = _array(found)
+    if array is None or array.ndim != 1:
+        shape = f"an array of shape {array.shape}, " if array is not None and array.shape else ""
+        raise WrongAnswer(f"{who} returned {shape}{_shown(found)}; {expected}")
+    if array.dtype.kind == "b":
+        hint = f"{expected}: numpy.flatnonzero(mask) makes them"
+        raise WrongAnswer(f"{who} returned a mask of truth values, {_shown(found)}; {hint}")
+    wholes, fault = (np.zeros(0, np.int64), None) if not array.size else whole_array(array)
+    if fault is not None:
+        raise WrongAnswer(f"{who} returned {_shown(fault[1])} at position {fault[0]}; {expected}")
+    outside = np.flatnonzero((wholes < 0) | (wholes >= count))
+    if outside.size:
+        raise WrongAnswer(f"{who} returned {wholes[outside[0]]} at position {outside[0]}; {expected}")
+    _, first = np.unique(wholes, return_index=True)
+    return wholes[np.sort(first)]
+
+
+def returned_number(who: str, found: object) -> float:
+    """Return what a user's function has returned if it is one finite number; raise WrongAnswer else.
+
+    Examples
+    --------
+    >>> returned_number("objective 'due': value", None)
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.WrongAnswer: objective 'due': value returned None; expected a finite number
+    """
+    single = found.item() if isinstance(found, (np.ndarray, np.generic)) and found.size == 1 else found
+    if not is_number(single):
+        raise WrongAnswer(f"{who} returned {_shown(found)}; expected a finite number")
+    return single
+
+
+def is_false(answer: object) -> bool:
+    """Return whether a user's callback has returned False, also as a truth value of NumPy; None and 0 are not False.
+
+    Examples
+    --------
+    >>> is_false(False), is_false(np.bool_(False)), is_false(None), is_false(0)
+    (True, True, False, False)
+    """
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
+def _array(found: object) -> NDArray[np.generic] | None:
+    """Return the values as an array; None if they are no array: None, a text, a mapping, lists of different lengths."""
+    if found is None or isinstance(found, str | bytes | dict | set | frozenset):
+        return None
+    try:
+        return np.asarray(found)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _check_shape(who: str, found: object, array: NDArray[np.generic], count: int, expected: str) -> None:
+    if array.shape != (count,):
+        what = f"an array of shape {array.shape}, " if array.shape else ""
+        raise WrongAnswer(f"{who} returned {what}{_shown(found)}; {expected}")
+
+
+def _shown(value: object) -> str:
+    """Return a value for a message, on one line: the ``repr`` of a long array has several."""
+    return " ".join(excerpt(value).split())
+
+
+# --- What parts of third parties see of a replay: data that they can read and not change; and their notes.
+
+
+A = TypeVar("A", bound=np.ndarray[Any, Any])
+Jobs = TypeVar("Jobs")  # a dataclass with arrays: a ``Workload``
+OURS = f"{__name__.partition('.')[0]}."  # our parts change nothing, and compiled code has other types for data that cannot change
+
+
+def seen_by(part: object, workload: Jobs) -> Jobs:
+    """Return a workload whose arrays a part of a third party cannot change; it follows changes of the workload itself."""
+    if _is_ours(part):
+        return workload
+    seen = copy.copy(workload)
+    for field in fields(cast(Any, workload)):
+        value = getattr(workload, field.name)
+        if isinstance(value, np.ndarray):
+            object.__setattr__(seen, field.name, only_read(part, value))
+    return seen
+
+
+def only_read(part: object, array: A) -> A:
+    """Return a view of an array that a part of a third party cannot change."""
+    if _is_ours(part):
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def notes_of(part: object) -> tuple[str, ...]:
+    """Return the remarks of a part, its attribute ``notes``: texts, or one text."""
+    notes = getattr(part, "notes", ())
+    return (notes,) if isinstance(notes, str) else tuple(map(str, notes))
+
+
+def _is_ours(part: object) -> bool:
+    module = getattr(part, "__module__", None) or type(part).__module__
+    return str(module).startswith(OURS)

@@ -24,7 +24,7 @@ from .arguments import (
 from .excerpt import excerpt, one_line, with_short_repr
 from .language import Assignment, Model, ModelError, Violation
 from .platform import ProblemError
-from .returned import WrongAnswer, returned_number
+from .plugins import WrongAnswer, returned_number
 
 Value = float | tuple[float, ...]
 
@@ -157,7 +157,7 @@ class Schedule:
 
     def _repr_html_(self) -> str:
         """Return the first rows as HTML, for notebooks."""
-        from .display.tables import table
+        from .tables import table
 
         return table(self.rows(), "jobs")
 

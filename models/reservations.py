@@ -11,10 +11,10 @@ import numpy as np
 from .arguments import is_whole, text_of
 from .array_types import Bools, Ints
 from .comparing import hashable
-from .counts import how_many
 from .dispatch.jobs import DAY, Job, lack
 from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, NodeGroup, Platform, ProblemError
+from .words import how_many
 
 # --- Reservations: amounts of nodes from a fixed start on, for the jobs of a private queue [Bridi2018, 4.1 and 4.4].
 

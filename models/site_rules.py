@@ -14,9 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from .arguments import checked, expect, is_real, is_whole, named
 from .comparing import hashable
-from .excerpt import excerpt, with_short_repr
+from .excerpt import excerpt, hint, with_short_repr
 from .platform import ProblemError
-from .unknown_names import hint
 
 Tres = Mapping[str, int]
 Shares = int | Literal["parent"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from .arguments import all_whole, checked, is_number, is_whole, shown, wrong
 from .comparing import hashable
-from .counts import how_many
 from .excerpt import with_short_repr
 from .platform import ProblemError
+from .words import how_many
 
 HOUR = 3600  # seconds
 DAY = 86400  # seconds

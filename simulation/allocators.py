@@ -33,9 +33,8 @@ from ..errors import SchedlabError
 from ..models import Platform
 from ..models.array_types import Ints
 from ..models.excerpt import excerpt
-from ..models.plugins import PluginError
+from ..models.plugins import PluginError, WrongAnswer
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer
 
 FIRST_FIT, BEST_FIT = "first-fit", "best-fit"
 

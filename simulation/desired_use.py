@@ -9,7 +9,7 @@ import numpy as np
 
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compiled, internal
-from ..models.profiles.profile import POWER, DesiredProfile
+from ..models.desired_profile import POWER, DesiredProfile
 from .curves import usage
 from .records import ReplayData
 from .verify.runs import Runs, runs_of

@@ -11,12 +11,12 @@ from ..instances.report import WorkloadError
 from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable
-from ..models.counts import how_many
 from ..models.platform import Platform, ProblemError
 from ..models.profit.cooling import Cooling, along
 from ..models.profit.problem import segments_between
 from ..models.step_function import DAY, StepFunction
 from ..models.tariff import GRAMS, JOULES, Tariff, check_covers, integral
+from ..models.words import how_many
 from .node_policies import OFF
 from .records import OffIntervals, ReplayData
 

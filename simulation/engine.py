@@ -34,9 +34,9 @@ from ..heuristics.kernels.events.state import (
 )
 from ..heuristics.kernels.profile import NEVER
 from ..models.array_types import Ints
-from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY
-from ..models.returned import is_false
+from ..models.plugins import is_false
+from ..models.words import how_many
 from .agenda import Agenda, Plans
 from .decisions import CallStatistics, StartChecks, fault_of
 from .dispatcher import Decision, DecisionFault, Dispatcher, FailedStart, Moment

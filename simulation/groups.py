@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..errors import MissingPackage
 from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
-from ..models.counts import how_many
 from ..models.excerpt import with_short_repr
+from ..models.words import how_many
 from .users import accuracy_class, class_names, request_accuracy
 
 if TYPE_CHECKING:

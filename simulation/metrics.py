@@ -16,9 +16,8 @@ from ..instances.log_preparation import arrived
 from ..instances.workload import NEVER, Workload
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable
-from ..models.excerpt import with_short_repr
+from ..models.excerpt import hint, with_short_repr
 from ..models.platform import Platform
-from ..models.unknown_names import hint
 from .curves import left_at, over_time, queue_curve, share_used, usage, use_curve
 from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended

@@ -16,7 +16,7 @@ from ..models.arguments import is_whole, shown
 from ..models.array_types import Ints
 from ..models.excerpt import excerpt, with_short_repr
 from ..models.platform import LATEST
-from ..models.profiles.extraction import count_on
+from ..models.profiles import count_on
 from ..models.registry import WHOLE_SECONDS, Registry, seconds_of
 
 # --- How long nodes take to boot and to shut down, and the states that they go through.

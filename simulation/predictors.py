@@ -19,10 +19,10 @@ from ..instances.workload import Workload
 from ..models.arguments import is_whole, whole_array, wrong
 from ..models.array_types import Ints
 from ..models.compiled import internal_borrowing
-from ..models.counts import how_many
 from ..models.excerpt import excerpt, with_short_repr
+from ..models.plugins import WrongAnswer, notes_of, returned_wholes, seen_by
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer, notes_of, returned_wholes, seen_by
+from ..models.words import how_many
 from .errors import SimulationError
 
 # --- The protocol of predictors of the duration of jobs.

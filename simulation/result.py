@@ -11,13 +11,12 @@ import numpy as np
 from ..errors import MissingPackage
 from ..models import Schedule
 from ..models.array_types import Ints
-from ..models.counts import how_many
 from ..models.dispatch.display import OTHERS, RUNNING, node_sections, on_nodes, queue_groups
-from ..models.display.drawing import rectangles
-from ..models.display.gantt import GREY, RED, Bar, Gantt
 from ..models.excerpt import one_line
+from ..models.gantt import GREY, RED, Bar, Gantt, rectangles
 from ..models.language import Violation
 from ..models.node_states import node_states
+from ..models.words import how_many
 from .records import Attempt, NodeRanges, ReplayData, attempts_of, running_as_replay, schedule_of
 from .verify.runs import chunk_requests, chunk_rows, runs_of
 
@@ -248,7 +247,7 @@ class Simulation(ReplayData):
         >>> sl.simulate("eurora_99", dispatcher="easy").plot().get_title(loc="left")
         '99 jobs on 4 nodes'
         """
-        from ..models.display.drawing import draw, require_matplotlib
+        from ..models.gantt import draw, require_matplotlib
         from .result import gantt_of_replay
 
         require_matplotlib()
@@ -256,7 +255,7 @@ class Simulation(ReplayData):
 
     def _repr_html_(self) -> str:
         """Return the main metrics as a table in HTML, for notebooks."""
-        from ..models.display.tables import pairs
+        from ..models.tables import pairs
 
         m = self.metrics
         checked = how_many(len(self.violations), "violation") if self.verified else "not verified"

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from ..instances.states.machine_state import MachineState
 from ..models.comparing import hashable
-from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Job
 from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
+from ..models.words import how_many
 from .dispatcher import PlannedStart, Start
 
 # --- The answer of a dispatcher to the state of a machine.

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Limits, run
 from schedlab.models import DesiredProfile, Encoding
+from schedlab.models.desired_profile import ALWAYS
 from schedlab.models.elements import Element, Elements, minimal_set
 from schedlab.models.kind import ProblemKind
 from schedlab.models.profiles import Steps
-from schedlab.models.profiles.profile import ALWAYS
 
 H = 3600
 GPU = sl.NodeGroup("gpu", 2, {"cores": 16, "memory": 64})

@@ -16,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from ...errors import WrongArgument
-from ...models.counts import how_many
+from ...models.excerpt import UnknownName
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -58,8 +58,8 @@ from ...models.language.expressions import (
     Quotient,
     Remainder,
 )
-from ...models.language.listing import kind_and_values
-from ...models.unknown_names import UnknownName
+from ...models.language.text_forms import kind_and_values
+from ...models.words import how_many
 from ..base import Limits, backend, names
 from ..decompositions.decomposition import Copy
 from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink

@@ -22,7 +22,7 @@ from ...models.language import (
 from ...models.language import sum as total
 from ...models.language.constraints import StateUse
 from ...models.language.expressions import linear
-from ...models.language.states import segments
+from ...models.language.levels import segments
 from .constructs import LEVELS, STATES, of_level, of_state
 from .decomposition import Decomposition
 

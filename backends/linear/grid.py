@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import LoweringTooLarge
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
 from ...models.language import Cumulative, Model, ModelError
+from ...models.words import how_many
 from ..base import GridOption, Side
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...instances.files.writing import to_csv, write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..grid import DIM, WARNING
 from ..missing_files import check_file

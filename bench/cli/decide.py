@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import WrongValue
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import FAILED, WrongUse, writing
 from ..missing_files import check_file
 from ..processes import seconds_since_start

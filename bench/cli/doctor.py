@@ -19,9 +19,9 @@ from rich.text import Text
 
 from ...backends import Availability, available
 from ...backends.base import BACKENDS
-from ...models.counts import how_many
 from ...models.plugins import described
 from ...models.registry import Registry
+from ...models.words import how_many
 from ..executors.base import EXECUTORS
 from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for

@@ -14,10 +14,10 @@ from ...backends import compile as lower
 from ...backends.minizinc import to_minizinc
 from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
-from ...models.counts import how_many_of
 from ...models.formulations import encoding_of
 from ...models.language import Model
 from ...models.problem import Problem
+from ...models.words import how_many_of
 from ..errors import WrongUse, writing
 from ..terminal import say
 from .options import InstanceName, Part, with_options

@@ -14,8 +14,8 @@ from ...instances.generators.eurora import KINDS
 from ...instances.generators.eurora_production import LEAST
 from ...instances.generators.lublin import workload as lublin_jobs
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
-from ...models.counts import how_many, how_many_of
 from ...models.platform import LATEST, MOST_NODES
+from ...models.words import how_many, how_many_of
 from ..errors import WrongUse, writing
 from ..terminal import say
 from .options import NamedCommands

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ...models.counts import how_many, how_many_of
+from ...models.words import how_many, how_many_of
 from ..errors import WrongUse, writing
 from ..terminal import console_for
 

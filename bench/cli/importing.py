@@ -38,11 +38,11 @@ from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import Weather, read_weather, write_weather
 from ...instances.workload import Workload
 from ...models import Checkpointing, Eviction
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ...models.site import Site
+from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..missing_files import check_file
 from ..replays.open_log import notes_on_shown, open_log, read_log, time_zone

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ...backends import UnknownName
 from ...instances.files.writing import to_csv, write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..grid import DIM
 from ..pages import Section, rendered

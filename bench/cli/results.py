@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ...backends import UnknownName
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods

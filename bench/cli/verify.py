@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ...instances import load
-from ...models.counts import how_many
 from ...models.plugins import only_named
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..terminal import say
 from .options import Part, with_options

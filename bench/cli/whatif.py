@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from ...instances.files.writing import to_csv, write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..grid import WARNING
 from ..missing_files import check_file

@@ -21,8 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
+from ...models.words import how_many
 from ...simulation.dispatchers.dardis.dask import OPEN, local_cluster
 from ..errors import WrongUse
 from ..processes import cores

@@ -23,9 +23,9 @@ from ...backends import Incumbent, Result
 from ...errors import WrongValue
 from ...instances import load
 from ...instances.files.writing import whole_file, write_whole
-from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ...models.problem import Problem, Schedule, objective_of, violations_of
+from ...models.words import how_many
 from ..kinds.dispatch import bounded
 from ..processes import machine_memory
 from ..records.record import BROKEN_OFF, answer, record

@@ -20,8 +20,8 @@ from uuid import uuid4
 
 from ...errors import SchedlabError
 from ...instances.files.writing import write_whole
-from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.store import name_of, read
 from ..runs.process import START_LIMIT

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from ...models import Profit, Schedule
-from ...models.counts import how_many
 from ...models.json_values import Number, Positive, Whole
 from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
 from ...models.profit.problem import Segment
 from ...models.step_function import HOUR
+from ...models.words import how_many
 from ..records.form import equal_lengths, table
 from ..records.record import agree
 from ..records.store import Record

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...backends import Incumbent
     from ...instances import Instance
     from ...methods import Method
-    from ...models.display.gantt import Gantt
+    from ...models.gantt import Gantt
     from ..records.store import Record
     from ..runs.view import Defaults, View
 

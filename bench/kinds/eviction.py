@@ -18,10 +18,10 @@ from ...backends.gaps import refutes
 from ...instances import Instance
 from ...methods import Method
 from ...models import EvictionCandidate
-from ...models.counts import how_many
 from ...models.eviction.problem import Eviction
 from ...models.json_values import Count, Number
 from ...models.problem import Problem, Schedule
+from ...models.words import how_many
 from ...solve import solve
 from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, percent
 from ..pages import Card, Section

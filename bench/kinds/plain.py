@@ -10,11 +10,11 @@ from rich.console import Console
 from ...backends import Incumbent, names
 from ...instances import Instance
 from ...methods import Method
-from ...models.counts import how_many
-from ...models.display.gantt import Gantt
+from ...models.gantt import Gantt
 from ...models.knapsack import Knapsack
 from ...models.model_problem import ModelProblem
 from ...models.problem import Problem, Schedule
+from ...models.words import how_many
 from ...solve import solve
 from ..records.record import answer
 from ..records.store import Record

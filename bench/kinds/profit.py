@@ -14,10 +14,10 @@ from rich.text import Text
 from ...backends import UnknownName
 from ...backends.gaps import relative_gap
 from ...instances import Instance
-from ...models.counts import how_many
 from ...models.problem import Problem, Schedule
 from ...models.profit.problem import Profit
 from ...models.step_function import DAY, HOUR
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, seconds, signed
 from ..pages import Card, Section

@@ -10,13 +10,12 @@ from rich.console import Console
 
 from ...heuristics import HEURISTICS
 from ...instances import Instance
-from ...models.counts import how_many
-from ...models.display.drawing import draw
-from ...models.display.gantt import Gantt
+from ...models.gantt import Gantt, draw
 from ...models.json_values import Count
 from ...models.problem import Problem, Schedule
 from ...models.project.display import TaskRow, capacities, chart, scheduled
 from ...models.project.problem import Project
+from ...models.words import how_many
 from ..grid import GOOD, Column, Grid, number, percent, seconds
 from ..pages import Card, Section
 from ..plots.svg import single

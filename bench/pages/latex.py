@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...instances.files.writing import to_csv, write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import latex_text, number
 from ..plots.statistics import draw_chart

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...instances.files.writing import write_whole
 from ...models.array_types import Ints
-from ...models.counts import how_many
 from ...models.step_function import HOUR
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..kinds.base import Drawing, bench_kind, by_kind
 from ..kinds.find import kinds_with

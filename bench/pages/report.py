@@ -16,7 +16,7 @@ import numpy as np
 
 from ...instances import load
 from ...instances.files.writing import write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import Column, Grid, fixed
 from ..records.verify import Instances

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...instances.files.profile_file import WishList
 from ...models.array_types import Floats, Ints
-from ...models.profiles.builders import Wish
+from ...models.profiles import Wish
 from ...models.profit.cooling import Cooling
 from ...models.step_function import HOUR
 from .statistics import PANEL, figure

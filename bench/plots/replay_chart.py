@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
-from ...models.display.drawing import SHADES, Rectangle, boxes, mixed, rectangles, shares
-from ...models.display.gantt import Cells
+from ...models.gantt import SHADES, Cells, Rectangle, boxes, mixed, rectangles, shares
 from ...models.step_function import HOUR
+from ...models.words import how_many
 from ...simulation.curves import in_use, waiting
 from ..records.record import CHECKPOINT, EVICTED, RESERVED, Area
 from .svg import INK, as_svg, stacked, styled

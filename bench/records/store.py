@@ -20,9 +20,9 @@ from ...errors import MissingPackage, WrongValue
 from ...instances.files.folder import ForeignFile, own_file
 from ...instances.files.writing import sync_folder, write_whole
 from ...models.arguments import checked
-from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.json_values import Count
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..kinds.find import bench_object
 from .form import fault_of, fault_of_schema, first_fault

@@ -19,11 +19,11 @@ from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...instances.files.folder import content_of
 from ...instances.log_preparation import arrived
-from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.dispatch import bounded

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ...instances.files.folder import content_of
 from ...models import Dispatch
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import writing
 from ..grid import WARNING
 from ..records.store import Record, jobs_file

@@ -21,11 +21,11 @@ from ...instances.registry import folder_of
 from ...instances.report import Report
 from ...instances.sites import read_site
 from ...instances.workload import Workload, ending_at_walltime
+from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.node_states import NodeEvent, NodeStates
 from ...models.platform import Platform
-from ...models.profiles.builders import power_cap
-from ...models.profiles.profile import DesiredProfile
+from ...models.profiles import power_cap
 from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds

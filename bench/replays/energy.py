@@ -12,13 +12,13 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.folder import content_of
 from ...instances.files.profile_file import CARBON, EURO, read_series
-from ...models.counts import how_many
 from ...models.json_values import Number
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
 from ...models.tariff import Tariff, check_covers
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.form import table
 from ..records.record import agree

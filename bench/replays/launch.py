@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..runs.process import WORKER
 

@@ -23,9 +23,9 @@ from ...instances.repair import Trace
 from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload
-from ...models.counts import how_many
 from ...models.platform import Platform
 from ...models.site import Site
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..missing_files import check_file, near_files
 from .settings import ReplaySettings

@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...models.counts import how_many
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, hint
 from ...models.platform import LATEST
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from ...simulation.errors import ONE_LIMIT, OWN_WINDOW
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import WrongValue
 from ...models import ProblemError
-from ...models.counts import how_many
 from ...models.dispatch.objectives import find_objective
+from ...models.words import how_many
 from ..records.record import SHOWN, described
 from ..runs.view import View
 from .case import TRACE_OBJECTIVE, ReplayCase, replay_case, use_of

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress_bar import ProgressBar
 
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..grid import number, seconds
 from ..records.store import Record
 from .selection import KILL_AFTER, Run

@@ -9,13 +9,12 @@ from typing import Any, Literal, NamedTuple
 
 from ...backends import UnknownName
 from ...instances import Instance, load
-from ...models.clock_times import seconds_of
-from ...models.counts import how_many
+from ...models.arguments import seconds_of
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective
 from ...models.excerpt import excerpt
 from ...models.problem import Problem
-from ...models.words import clock
+from ...models.words import clock, how_many
 from ..errors import WrongUse
 from ..kinds.find import bench_object, kinds_with
 from ..replays.settings import ReplaySettings

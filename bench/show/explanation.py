@@ -7,9 +7,9 @@ import time
 
 from ...backends.solver_thread import INTERRUPTED
 from ...explain import explain
-from ...models.counts import how_many
 from ...models.elements import Progress
 from ...models.problem import Problem
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..terminal import say
 

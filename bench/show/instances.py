@@ -13,7 +13,6 @@ from rich.console import Console
 
 from ...instances import Instance
 from ...instances.workload import Workload
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
@@ -25,7 +24,7 @@ from ...models.project.problem import Project, Resource
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
-from ...models.words import clock, listed
+from ...models.words import clock, how_many, listed
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 from ..kinds.base import bench_kind

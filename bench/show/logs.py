@@ -25,9 +25,9 @@ from ...instances.formats.numbered_lines import FormatError
 from ...instances.report import Report, WorkloadError
 from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Workload
-from ...models.counts import how_many, how_many_of
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
+from ...models.words import how_many, how_many_of
 from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ...simulation.groups import GROUPINGS, LARGEST, core_hours

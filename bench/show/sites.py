@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from ...models.counts import how_many
 from ...models.site import QOS, Limits, Partition, PBSSettings, Site, SiteNode, in_ranges
-from ...models.words import duration
+from ...models.words import duration, how_many
 from ..grid import Column, Grid
 
 SHOWN = 10  # faults that are printed

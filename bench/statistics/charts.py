@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.counts import how_many
+from ...models.words import how_many
 from .measures import Curve, Goal, below_one, data_profiles, gap, performance_profiles
 from .sample import Sample
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...backends.gaps import close, refutes
-from ...models.counts import how_many, how_many_of
+from ...models.words import how_many, how_many_of
 from ..errors import WrongUse
 from ..records.store import Record, files, read
 from ..runs.view import View

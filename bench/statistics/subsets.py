@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from math import inf
 
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from .measures import Goal
 from .sample import ProblemRuns, Sample

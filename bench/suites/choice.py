@@ -12,7 +12,7 @@ from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
 from ...instances.classic import READABLE, classic_form, is_classic
 from ...instances.files.folder import SETTINGS, content_of
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
 from ..runs.supervision import Plans

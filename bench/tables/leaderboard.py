@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
+from ...models.words import how_many
 from ...simulation.groups import UNITS
 from ...simulation.outputs.reading import JobsTable, read_jobs
 from ..grid import Column, Grid, percent, ratio, short

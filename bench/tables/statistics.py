@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ...backends.gaps import close
 from ...instances.files.writing import move_whole, temporary_path, write_whole
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import DIM, Column, Grid, Styled, fixed, number, percent, seconds
 from ..records.store import Record

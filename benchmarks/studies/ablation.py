@@ -33,7 +33,7 @@ from schedlab.heuristics.lns import (
 )
 from schedlab.heuristics.lns.search import lns
 from schedlab.instances import generators
-from schedlab.models.counts import how_many
+from schedlab.models.words import how_many
 
 from .run import run_study
 

@@ -25,7 +25,7 @@ from schedlab.instances import generators, load, names, write
 from schedlab.instances.files.writing import write_whole
 from schedlab.methods import parse_method
 from schedlab.models import Problem
-from schedlab.models.counts import how_many
+from schedlab.models.words import how_many
 
 from .run import run_study
 

@@ -12,7 +12,7 @@ from ...models.arguments import checked, is_real
 from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.returned import WrongAnswer
+from ...models.plugins import WrongAnswer
 
 # --- Acceptance criteria: how much worse than the current and the best schedule a new one may be.
 

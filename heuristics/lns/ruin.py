@@ -18,7 +18,7 @@ from ...models.arguments import checked, is_number
 from ...models.array_types import Floats, Ints
 from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.returned import returned_indices, returned_numbers
+from ...models.plugins import returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED
 from ..arrays import Placement
 from ..kernels import ruin as kernel

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt
-from ...models.returned import NUMBERS, WrongAnswer
+from ...models.plugins import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
+from ...models.words import how_many
 from ..arrays import Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent

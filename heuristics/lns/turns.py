@@ -17,7 +17,7 @@ from ...models import Problem, Schedule
 from ...models.arguments import is_whole
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.returned import WrongAnswer, returned_numbers
+from ...models.plugins import WrongAnswer, returned_numbers
 from ..clock import Clock
 from ..incumbents import Incumbents, OnIncumbent
 from .control import Acceptance, History, Progress, Selection, Stopped, Stopping, Tolerances, Turn, Turns

@@ -6,9 +6,8 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...models.project.calendar import Window, joined, suspended_end
 from ...models.project.data import Mode, Resource, Task
-from ...models.project.verification import suspending
+from ...models.project.verification import Window, joined, suspended_end, suspending
 
 # --- The use of a renewable resource over time.
 

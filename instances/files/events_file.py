@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Running
 from ...models.node_states import NodeEvent, event_kinds, members
 from ...models.platform import LATEST, MOST_CAPACITY, Platform
 from ...models.server_events import Known, ServerEvent, of_events, server_event_kinds, value_fault
+from ...models.words import how_many
 from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values
 from .folder import Folder, InstanceError, Table, TableRow
 from .lines import whole_of

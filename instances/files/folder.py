@@ -16,9 +16,8 @@ from typing import Any
 
 from ...errors import SchedlabError
 from ...models.comparing import hashable
-from ...models.counts import how_many
-from ...models.excerpt import excerpt, shortened, visible, with_short_repr
-from ...models.unknown_names import similar
+from ...models.excerpt import excerpt, shortened, similar, visible, with_short_repr
+from ...models.words import how_many
 from .lines import (
     LARGEST_TOML,
     LONGEST,

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST
+from ...models.words import how_many
 from ..report import WorkloadError
 
 MIB = 1024**2

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
+from ...models.desired_profile import ALWAYS, POWER, DesiredProfile
 from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST, Platform
-from ...models.profiles.builders import EVERY, Wish, clock_fault, own_fault, platform_fault, profile_of
-from ...models.profiles.profile import ALWAYS, POWER, DesiredProfile
+from ...models.profiles import EVERY, Wish, clock_fault, own_fault, platform_fault, profile_of
 from ...models.step_function import HOUR, StepFunction
 from ...models.tariff import Tariff
 from .lines import whole_of

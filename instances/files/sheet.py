@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...models.comparing import hashable
-from ...models.counts import how_many
+from ...models.words import how_many
 from .folder import MOST_NUMBER, Fault, InstanceError
 from .lines import TextError, csv_cells, number_of, read_lines
 

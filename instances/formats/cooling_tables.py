@@ -8,10 +8,9 @@ from os.path import isfile
 from pathlib import Path
 
 from ...errors import SchedlabError
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, hint, similar
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
-from ...models.unknown_names import hint, similar
 from ..files.sheet import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..files.lines import csv_rows, each_line, number, whole, whole_of, wrong
 from ..logged import JobColumns, Logged
 from ..repair import Trace

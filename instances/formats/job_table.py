@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import MissingPackage, WrongArgument, WrongValue
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..files.lines import MOST_LINES, TextError, csv_rows, each_line, json_number_of, number_of, wrong
 from ..logged import MISSING, JobColumns, Logged
 from ..repair import Trace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from ...models.counts import how_many
 from ...models.knapsack import Item, Knapsack
+from ...models.words import how_many
 from .numbered_lines import NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 
 

@@ -11,8 +11,8 @@ from itertools import combinations
 from pathlib import Path
 
 from ...models.arguments import checked
-from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
+from ...models.words import how_many
 from ..files.lines import whole_of
 from .numbered_lines import NumberedLine, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project

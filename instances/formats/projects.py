@@ -7,10 +7,10 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from ...models.arguments import checked
-from ...models.counts import how_many
 from ...models.platform import LATEST, ProblemError
 from ...models.project.objectives import MAKESPAN
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
+from ...models.words import how_many
 from ..files.lines import whole_of
 from .numbered_lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, wholes_of
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...errors import WrongValue
-from ...models.counts import how_many
+from ...models.excerpt import hint
 from ...models.step_function import StepFunction
-from ...models.unknown_names import hint
+from ...models.words import how_many
 
 WARMEST = 15  # warmest hour of the day
 KEPT = 0.7  # share of the drift of a day that remains on the next day

@@ -42,10 +42,10 @@ from itertools import accumulate, pairwise
 from random import Random
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..instance import Instance
 from ..scenarios import WATTS_PER_CORE, thesis_scenarios
 from ..weather import Weather

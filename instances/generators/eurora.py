@@ -24,10 +24,10 @@ from random import Random
 from typing import TypeVar
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..instance import Instance
 
 VERSION = 1

@@ -25,13 +25,13 @@ from dataclasses import replace
 from random import Random
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Job, Queue, impossible
 from ...models.dispatch.problem import Dispatch
 from ...models.node_states import NodeEvent
 from ...models.platform import Platform
 from ...models.reservations import Repeat, Reservation
 from ...models.server_events import ServerEvent
+from ...models.words import how_many
 from ..instance import Instance
 from . import eurora
 

@@ -8,10 +8,10 @@ from random import Random
 from typing import TypeVar
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..instance import Instance
 
 # --- How accurately users estimate runtimes: the groups and scenarios of [Rocchetti2015, 5].

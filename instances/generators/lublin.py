@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..instance import Instance
 from ..workload import UNKNOWN, Workload
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
+from ...models.words import how_many
 from ..instance import Instance
 
 VERSION = 1

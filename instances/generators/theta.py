@@ -18,9 +18,9 @@ from __future__ import annotations
 from random import Random
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.eviction.jobs import BatchJob, Checkpointing
 from ...models.eviction.problem import Eviction
+from ...models.words import how_many
 from ..instance import Instance
 
 VERSION = 1

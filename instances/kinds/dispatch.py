@@ -16,11 +16,11 @@ from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
 from ...models.dispatch.site_request import Recorded, SiteRequest
+from ...models.excerpt import hint
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
-from ...models.unknown_names import hint
 from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.lines import seconds_of, whole_of

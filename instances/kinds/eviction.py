@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.eviction.jobs import BatchJob, EvictionCandidate, job_faults
 from ...models.eviction.problem import Eviction
 from ...models.platform import LATEST, MOST_NODES, ProblemError
+from ...models.words import how_many
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance

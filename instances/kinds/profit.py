@@ -30,13 +30,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import Running
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
+from ...models.words import how_many
 from ..files.events_file import RUNNING
 from ..files.folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
 from ..files.lines import read_lines

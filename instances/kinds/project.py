@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from ...errors import WrongValue
 from ...models.arguments import whole_pairs
+from ...models.excerpt import UnknownName
 from ...models.platform import LATEST, MOST_CAPACITY, ProblemError
 from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Link, Mode, Pair, Project, Resource, Task
-from ...models.unknown_names import UnknownName
 from ..files.folder import SETTINGS, Folder, Table, TableRow
 from ..files.writing import to_csv, to_toml, write_files
 from ..instance import Instance

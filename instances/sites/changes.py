@@ -20,11 +20,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...errors import SchedlabError, WrongValue
-from ...models.counts import how_many
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, hint
 from ...models.platform import ProblemError
 from ...models.site import TRES_LIMITS, Association, Licence, Limits, SchedulerSettings, Site, SiteNode
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from ..states.node_sets import hosts_of
 from .draft import Convert, Table, decimal
 from .sacctmgr import ASSOCIATION_KEYS, QOS_KEYS

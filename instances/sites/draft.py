@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
-from ...models.counts import how_many
-from ...models.excerpt import excerpt, shortened, visible
+from ...models.excerpt import excerpt, hint, shortened, visible
 from ...models.node_states import NodeEvent
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -27,7 +26,7 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from ..states.node_sets import hosts_of
 from .spellings import meant
 

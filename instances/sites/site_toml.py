@@ -15,8 +15,7 @@ from typing import Any, get_type_hints
 
 from ...errors import SchedlabError, WrongValue
 from ...models.arguments import expect
-from ...models.counts import how_many
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import (
     QOS,
@@ -31,7 +30,7 @@ from ...models.site import (
     SiteReservation,
     in_ranges,
 )
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from ..files.folder import toml_lines
 from ..files.lines import LARGEST_TOML, each_line, read_text
 from ..files.writing import write_whole

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ...models.excerpt import hint
 from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
-from ...models.unknown_names import hint
 from ..files.lines import read_lines, whole_of
 from ..formats.slurm_values import (
     count,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...models.unknown_names import similar
+from ...models.excerpt import similar
 
 NEAR = 0.8  # least similarity of a key that is proposed, 0 to 1
 NODES = (

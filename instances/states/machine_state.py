@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...models.comparing import hashable
-from ...models.counts import how_many
 from ...models.dispatch.eligible import impossible_jobs
 from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
-from ...models.excerpt import with_short_repr
+from ...models.excerpt import similar, with_short_repr
 from ...models.node_states import node_states
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
 from ...models.problem import part_name
 from ...models.reservations import Reserved
-from ...models.unknown_names import similar
+from ...models.words import how_many
 from ..files.folder import Fault, InstanceError
 from ..files.lines import TextError, json_whole_of, read_json, seconds_of
 

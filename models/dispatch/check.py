@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..counts import how_many
 from ..language import Violation
 from ..problem import Schedule
+from ..words import how_many
 from .desired import excess_on_nodes
 from .eligible import Eligibility, described_nodes, is_placed_freely
 from .jobs import DAY, Job

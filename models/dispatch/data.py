@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from ..desired_profile import DesiredProfile
     from ..platform import Platform
-    from ..profiles.profile import DesiredProfile
     from .arrays import JobArrays
     from .jobs import Durations, Job, Queue, Running, Window
 

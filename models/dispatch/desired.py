@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from .. import language as sl
 from ..arguments import is_real, shown
 from ..array_types import Floats, Ints
-from ..counts import how_many
 from ..language import Expression, Interval, Violation
 from ..platform import ProblemError
 from ..problem import Schedule, part_name
+from ..words import how_many
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ POWER_OF_MACHINE = ""
 
 def desired_faults(p: DispatchData) -> list[str]:
     """Return a message for each contradiction between the profile of a problem and its other data."""
-    from ..profiles.profile import DesiredProfile  # profiles are made from problems, too
+    from ..desired_profile import DesiredProfile  # profiles are made from problems, too
 
     if p.desired is None:
         return [] if p.over_cost is None else ["over_cost is given without a desired profile; give both (desired=...)"]

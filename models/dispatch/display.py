@@ -1,21 +1,27 @@
-"""The Gantt chart and the table of a schedule of jobs on nodes."""
+"""How a dispatching problem is shown: the Gantt chart and the table of a schedule, and why there is none, in words.
+
+The second part is what ``schedlab.explain`` may remove from a problem, and the sentences about what it has found.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import WrongArgument
 from ..array_types import Ints
-from ..counts import how_many
-from ..display.drawing import PlacedJobs, rectangles, shares
-from ..display.gantt import GREY, Bar, Cells, Closed, Gantt, Mark, Row, Section
-from ..platform import Platform
+from ..desired_profile import DesiredProfile, Steps
+from ..elements import Element, Elements, named, plain_sentence
+from ..gantt import GREY, Bar, Cells, Closed, Gantt, Mark, PlacedJobs, Row, Section, rectangles, shares
+from ..platform import MOST_CAPACITY, NodeGroup, Platform
 from ..problem import Schedule
-from .jobs import DAY, Job
+from ..words import duration, how_many, listed, moment, windows
+from .jobs import DAY, Job, Queue, Running
+from .objectives import OBJECTIVES
 from .problem import Dispatch
 
 # with more nodes, jobs or pieces of jobs than these the chart is a grid: its rows are groups of nodes
@@ -252,3 +258,421 @@ def _closed(problem: Dispatch, start: int, end: int) -> Iterable[Closed]:
         if at < min(lo, end):
             yield Closed(at, min(lo, end), f"no starts of {queue.name}")
         at = max(at, hi)
+
+
+# --- A sentence about jobs that cannot be scheduled together: which resource of which nodes they need, and when.
+
+HOUR = 3600
+PLACES = ("nodes of a queue", "nodes", "units on a node", "whole nodes", "licences")  # kinds of elements
+
+
+@dataclass(frozen=True)
+class Span:
+    """When a job can run, in seconds: first and last start, and its duration."""
+
+    first: int
+    last: int
+    size: int
+
+    @property
+    def end(self) -> int:
+        """The last possible end."""
+        return self.last + self.size
+
+    @property
+    def certain(self) -> tuple[int, int]:
+        """The time in which it runs in every schedule, empty if the first value is not less."""
+        return self.last, self.first + self.size
+
+
+@dataclass(frozen=True)
+class Use:
+    """What jobs need of one resource of some groups of nodes.
+
+    Parameters
+    ----------
+    resource : str
+        The name of the resource.
+    where : str
+        The nodes in words, such as "the gpu nodes".
+    total, most, nodes : int
+        The capacity of all these nodes, the greatest one of a node, and the number of nodes.
+    """
+
+    resource: str
+    where: str
+    total: int
+    most: int
+    nodes: int
+
+
+def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
+    """Return the sentence for elements that cannot hold together.
+
+    Parameters
+    ----------
+    part : Dispatch
+        The problem with these elements alone.
+    found : sequence of Element
+        The elements.
+
+    Returns
+    -------
+    str
+        A sentence about a resource where one is the cause, else a list of the elements.
+    """
+    uses = _uses(part, named(found, "resource"))
+    limits = [e.text for e in found if e.kind == "limit"]
+    if limits and part.jobs:
+        within = f" within {_together(uses)}" if uses else ""
+        return f"{listed(named(found, 'job'))} cannot be scheduled{within}{_beside(part)} if {listed(limits)}"
+    if not found or limits or any(e.kind in PLACES for e in found):
+        return plain_sentence(found)
+    if not part.jobs:
+        return f"the running jobs {listed(named(found, 'running job'))} together exceed {_together(uses)}"
+    spans = {j.id: Span(w[0][0], w[-1][1], part.duration(j)) for j in part.jobs if (w := part.start_windows(j))}
+    if len(spans) < len(part.jobs) or not uses:
+        none = [j.id for j in part.jobs if j.id not in spans]
+        return f"{listed(none or named(found, 'job'))} has no possible start: {'; '.join(e.text for e in found)}"
+    wishes = [e.text for e in found if e.kind == "desired use"]
+    for use in uses if not wishes else ():
+        text = _at_once(part, spans, use) or _in_turn(part, spans, use) or _in_sum(part, spans, use)
+        if text:
+            return text
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
+    during = f"between {moment(begin)} and {moment(end)}" + _beside(part)
+    return f"{listed(list(spans))} {'do' if len(spans) > 1 else 'does'} not fit {_together(uses)} {during}{f' if {listed(wishes)}' if wishes else ''}"
+
+
+def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:
+    """Return the resources among the elements, without the nodes that have too little for a unit of any job."""
+    uses = []
+    for resource in part.platform.resources:
+        all_groups = [g for g in part.platform.groups if f"{resource} of the {g.name} nodes" in names]
+        least = min((n for j in part.jobs for p in j.parts if (n := p.request.get(resource, 0))), default=1)
+        groups = [g for g in all_groups if g.capacity.get(resource, 0) >= least]
+        if groups:
+            total = sum(g.count * g.capacity[resource] for g in groups)
+            most = max(g.capacity[resource] for g in groups)
+            where = f"the {listed([g.name for g in groups])} nodes"
+            uses.append(Use(resource, where, total, most, sum(g.count for g in groups)))
+    return uses
+
+
+def _together(uses: Sequence[Use]) -> str:
+    return listed([f"the {u.resource} of {u.where}" for u in uses])
+
+
+def _beside(part: Dispatch) -> str:
+    """Return the running jobs in words, with a leading space; empty without them."""
+    held = [f"{r.job.id} (until {moment(r.end)})" for r in part.running]
+    jobs = "jobs" if len(held) > 1 else "job"
+    return f" beside the running {jobs} {listed(held)}" if held else ""
+
+
+def _need(job: Job, resource: str) -> int:
+    """Return what all units of a job request together."""
+    return sum(p.units * p.request.get(resource, 0) for p in job.parts)
+
+
+def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
+    """Return the sentence for jobs that all run at one time in every schedule, and need too much then."""
+    begin = max(s.certain[0] for s in spans.values())
+    end = min(s.certain[1] for s in spans.values())
+    held = [r for r in part.running if r.end > begin]
+    end = min([end, *(r.end for r in held)])
+    if begin >= end or len(held) < len(part.running):
+        return ""
+    units = {j.id: sum(p.units for p in j.parts) for j in part.jobs}
+    per_unit = {j.id: min(p.request.get(use.resource, 0) for p in j.parts) for j in part.jobs}
+    needs = {j.id: _need(j, use.resource) for j in part.jobs}
+    names = listed(list(spans))
+    during = f"between {moment(begin)} and {moment(end)}"
+    of = f"the {use.resource} of {use.where}"
+    every = {2: "both"}.get(len(spans), "each")
+    if len(spans) > 1 and not held and all(2 * needs[j] > use.total for j in spans):
+        return f"{names} {every} need more than half of {of} {during}"
+    need = sum(needs[j] for j in spans)
+    beside = _beside(part)
+    if need + sum(sum(r.nodes.values()) * r.job.request.get(use.resource, 0) for r in held) > use.total:
+        verb = "need" if len(spans) > 1 else "needs"
+        return f"{names} {verb} {need:,} {use.resource} {during}{beside}; {use.where} have {use.total:,}"
+    if not held and all(2 * per_unit[j] > use.most for j in spans) and sum(units.values()) > use.nodes:
+        return (
+            f"each unit of {names} needs more than half of the {use.resource} of a node {during}: these are "
+            f"{how_many(sum(units.values()), 'unit')}, on {how_many(use.nodes, 'node')} ({use.where})"
+        )
+    return ""
+
+
+def _in_turn(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
+    """Return the sentence for jobs of which no two can run at the same time, and which take too long in turn."""
+    if len(spans) < 2 or part.running:
+        return ""
+    need = {j.id: _need(j, use.resource) for j in part.jobs}
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
+    took = sum(s.size for s in spans.values())
+    if not all(2 * n > use.total for n in need.values()) or took <= end - begin:
+        return ""
+    return (
+        f"{listed(list(spans))} each need more than half of the {use.resource} of {use.where}, so that no two of them "
+        f"run at the same time; they take {duration(took)} in all, but must run between {moment(begin)} and {moment(end)}"
+    )
+
+
+def _in_sum(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
+    """Return the sentence for jobs whose work exceeds what the nodes can do between the first start and the last end."""
+    begin = min(s.first for s in spans.values())
+    end = max(s.end for s in spans.values())
+    work = sum(_need(j, use.resource) * part.duration(j) for j in part.jobs)
+    held = sum(
+        sum(r.nodes.values()) * r.job.request.get(use.resource, 0) * max(0, min(r.end, end) - begin)
+        for r in part.running
+    )
+    if work + held <= use.total * (end - begin):
+        return ""
+    unit = f"{use.resource} x h"
+    return (
+        f"{listed(list(spans))} need {work / HOUR:,.6g} {unit} between {moment(begin)} and {moment(end)}{_beside(part)}; "
+        f"{use.where} have {use.total * (end - begin) / HOUR:,.6g} {unit}"
+    )
+
+
+# --- The removable elements of a dispatching problem: jobs, windows, deadlines, calendars, resources, desired use, running jobs, limits.
+#
+# Without its element, a job is not there; a job has no start windows, no deadline, or no earliest start after its submit
+# time; the jobs of a queue may start at any time of the day; a queue
+# has all nodes; a job may use all nodes of its queue, with as many units on each as fit, beside other jobs; there are as many
+# licences as all jobs together ask for; each node of a group has as much of a resource as all jobs
+# together request; what may be in use of a resource of a group (a hard desired profile) is its capacity; a running job holds nothing; and an objective is not limited. Submit times, ``now`` and durations are part of the jobs.
+
+POWER_NAME = "power of the machine"
+
+
+class DispatchElements(Elements):
+    """The elements of a dispatching problem.
+
+    Parameters
+    ----------
+    problem : Dispatch
+        The problem.
+    """
+
+    harmless_because = "jobs without a deadline and without windows can run after all others"
+
+    def __init__(self, problem: Dispatch) -> None:
+        self.problem = problem
+        others = [name for name in problem.limits if name not in OBJECTIVES]
+        if others:
+            raise WrongArgument(
+                f"the limit on {', '.join(others)} cannot be explained: without a job, a registered objective may be worse"
+            )
+        # these objectives are sums of costs >= 0, or the last end: no removal makes them worse
+        self.objectives = (problem.objective,) if problem.objective in OBJECTIVES else ()
+        by_slack = sorted(problem.jobs, key=self._slack)
+        of_jobs = [e for j in by_slack for e in _of_job(problem, j)]
+        running = sorted(problem.running, key=lambda r: -r.end)
+        self.all = (
+            *(Element("limit", limit_name(name), _limit(name, most)) for name, most in problem.limits.items()),
+            *self._resources(),
+            *self._wishes(),
+            *(Element("licences", name, _licences(name, n)) for name, n in problem.platform.licences.items()),
+            *(Element("nodes of a queue", q.name, _queue_nodes(q)) for q in problem.queues if q.nodes),
+            *(Element("calendar", q.name, _calendar(q)) for q in problem.queues if q.daily),
+            *of_jobs,
+            *(Element("running job", r.job.id, _running(r)) for r in running),
+        )
+        postponable = {j.id for j in problem.jobs if j.deadline is None and not j.windows}
+        self.harmless = frozenset(e for e in of_jobs if e.name in postponable)
+        if problem.limits or self._wishes():  # a profile may allow a job at early times only
+            self.harmless = frozenset()
+            self.harmless_because = ""
+
+    def _slack(self, job: Job) -> int:
+        """Return the seconds between the first and the last start of a job; the tightest jobs come first."""
+        if job.deadline is None and not job.windows:
+            return MOST_CAPACITY
+        spans = self.problem.start_windows(job)
+        return spans[-1][1] - spans[0][0] if spans else -1
+
+    def _resources(self) -> list[Element]:
+        used = {r for j in self._jobs() for r, n in j.request.items() if n}
+        return [
+            Element("resource", resource_name(resource, group), _capacity(resource, group))
+            for group in self.problem.platform.groups
+            for resource in self.problem.platform.resources
+            if resource in used
+        ]
+
+    def _wishes(self) -> list[Element]:
+        """Return the wishes of a hard desired profile; a soft one is a part of the objective."""
+        profile = self.problem.desired
+        if profile is None or self.problem.over_cost is not None:
+            return []
+        wishes = [
+            Element("desired use", desired_name(r, group), _wish(r, group, s))
+            for (group, r), s in profile.steps.items()
+        ]
+        if profile.power is not None:
+            wishes.append(Element("desired use", POWER_NAME, "the power of the machine stays within the desired use"))
+        return wishes
+
+    def _desired(self, names: Collection[tuple[str, str]], platform: Platform) -> DesiredProfile | None:
+        """Return the desired profile with the kept wishes alone; None if there are none."""
+        profile = self.problem.desired
+        if profile is None or self.problem.over_cost is not None:
+            return None
+        kept = {(g, r): s for (g, r), s in profile.steps.items() if ("desired use", desired_name(r, g)) in names}
+        power = profile.power if ("desired use", POWER_NAME) in names else None
+        return replace(profile, platform=platform, steps=kept, power=power, end=None) if kept or power else None
+
+    def _jobs(self) -> list[Job]:
+        """Return the parts of all jobs."""
+        return [*(part for j in self.problem.jobs for part in j.parts), *(r.job for r in self.problem.running)]
+
+    def part(self, kept: Collection[Element]) -> Dispatch:
+        """Return the problem with the kept elements alone."""
+        p = self.problem
+        names = {(e.kind, e.name) for e in kept}
+        platform = self._platform(names)
+        return p.replace(
+            platform=platform,
+            desired=self._desired(names, platform),
+            over_cost=None,
+            jobs=[_limited(j, names) for j in p.jobs if ("job", j.id) in names],
+            queues=[_limited_queue(q, names) for q in p.queues],
+            running=[r for r in p.running if ("running job", r.job.id) in names],
+            limits={name: most for name, most in p.limits.items() if ("limit", limit_name(name)) in names},
+        )
+
+    def _platform(self, names: Collection[tuple[str, str]]) -> Platform:
+        """Return the platform in which every node has enough of the resources that are not kept."""
+        enough: dict[str, int] = {}
+        for job in self._jobs():
+            for resource, n in job.request.items():
+                enough[resource] = enough.get(resource, 0) + n * job.units
+        groups = []
+        for g in self.problem.platform.groups:
+            free = {r: n for r, n in enough.items() if n and ("resource", resource_name(r, g)) not in names}
+            more = {r: min(MOST_CAPACITY, max(n, g.capacity.get(r, 0))) for r, n in free.items()}
+            groups.append(replace(g, capacity={**g.capacity, **more}))
+        asked: dict[str, int] = {}
+        for job in [*self.problem.jobs, *(r.job for r in self.problem.running)]:
+            for name, n in job.licences.items():
+                asked[name] = asked.get(name, 0) + n
+        held = self.problem.platform.licences.items()
+        licences = {name: n if ("licences", name) in names else max(n, asked.get(name, 0)) for name, n in held}
+        return Platform(groups, licences)
+
+    def refuted(self, part: Dispatch) -> bool:
+        """Return whether a job has no possible start, or the running jobs alone exceed a capacity."""
+        if any(not part.start_windows(j) for j in part.jobs):
+            return True
+        return bool(part.running) and bool(part.replace(jobs=()).verify(Schedule({})))
+
+    def sentence(self, found: Sequence[Element]) -> str:
+        """Return which jobs need how much of which nodes, and when."""
+        return conflict_sentence(self.part(found), found)
+
+
+def desired_name(resource: str, group: str) -> str:
+    """Return the name of the element of a desired use: "cores of the gpu nodes"."""
+    return f"{resource} of the {group} nodes"
+
+
+def _wish(resource: str, group: str, steps: Steps) -> str:
+    low = min(steps.amounts)
+    high = max(steps.amounts)
+    most = f"{high:g}" if low == high else f"{low:g} to {high:g}, by the time,"
+    return f"at most {most} {resource} of each {group} node are in use"
+
+
+def limit_name(objective: str) -> str:
+    """Return the name of the element of a limit, which is not that of a limit that ``explain`` itself adds."""
+    return f"limit on {objective}"
+
+
+def _limit(objective: str, most: float) -> str:
+    value = moment(int(most)) if objective == "makespan" else f"{most:.10g}"
+    return f"{objective} is at most {value}"
+
+
+def resource_name(resource: str, group: NodeGroup) -> str:
+    """Return the name of the element of a resource: "memory of the gpu nodes"."""
+    return f"{resource} of the {group.name} nodes"
+
+
+def _of_job(problem: Dispatch, job: Job) -> list[Element]:
+    """Return a job, and what limits its start."""
+    units = " and ".join(map(_units, job.parts))
+    since = moment(max(problem.now, job.submit))
+    elements = [Element("job", job.id, f"{job.id} takes {duration(problem.duration(job))}, from {since} on: {units}")]
+    if job.deadline is not None:
+        elements.append(Element("deadline", job.id, f"{job.id} ends by {moment(job.deadline)}"))
+    if job.windows:
+        elements.append(Element("window", job.id, f"{job.id} starts {windows(job.windows)}"))
+    if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
+        elements.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
+    if job.nodes or job.features:
+        named = f" {listed(job.nodes, 5)}" if job.nodes else ""
+        features = f" with the features {job.features}" if job.features else ""
+        elements.append(Element("nodes", job.id, f"{job.id} uses the nodes{named}{features} only"))
+    if job.per_node is not None:
+        elements.append(
+            Element("units on a node", job.id, f"a node has at most {how_many(job.per_node, 'unit')} of {job.id}")
+        )
+    if job.whole_nodes:
+        elements.append(Element("whole nodes", job.id, f"{job.id} has its nodes for itself"))
+    return elements
+
+
+def _licences(name: str, number: int) -> str:
+    return f"the machine has {how_many(number, 'licence')} of {name}"
+
+
+def _queue_nodes(queue: Queue) -> str:
+    return f"the jobs of queue {queue.name} use the nodes {listed(queue.nodes, 5)} only"
+
+
+def _limited_queue(queue: Queue, names: Collection[tuple[str, str]]) -> Queue:
+    """Return the queue with its kept limits."""
+    made = queue if ("calendar", queue.name) in names else replace(queue, daily=(), whole_run=False)
+    return made if ("nodes of a queue", queue.name) in names else replace(made, nodes=())
+
+
+def _units(part: Job) -> str:
+    """Return the units of a job, or of a chunk of one, in words."""
+    request = listed([f"{n} {r}" for r, n in part.request.items() if n]) or "nothing"
+    return f"{how_many(part.units, 'unit')} with {request}{' each' if part.units > 1 else ''}"
+
+
+def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
+    """Return the job with its kept limits."""
+    return replace(
+        job,
+        deadline=job.deadline if ("deadline", job.id) in names else None,
+        windows=job.windows if ("window", job.id) in names else (),
+        earliest_start=job.earliest_start if ("earliest start", job.id) in names else None,
+        nodes=job.nodes if ("nodes", job.id) in names else (),
+        features=job.features if ("nodes", job.id) in names else "",
+        per_node=job.per_node if ("units on a node", job.id) in names else None,
+        whole_nodes=job.whole_nodes and ("whole nodes", job.id) in names,
+    )
+
+
+def _capacity(resource: str, group: NodeGroup) -> str:
+    amount = group.capacity.get(resource, 0)
+    few = group.count == 1
+    nodes = f"the only {group.name} node has" if few else f"the {group.count} {group.name} nodes have"
+    return f"{nodes} {amount if amount else 'no'} {resource}{' each' if amount and not few else ''}"
+
+
+def _calendar(queue: Queue) -> str:
+    spans = listed([f"from {moment(lo)} to {moment(hi % DAY)}" for lo, hi in queue.daily])
+    return f"queue {queue.name} starts jobs {spans} only"
+
+
+def _running(r: Running) -> str:
+    return f"{r.job.id} runs until {moment(r.end)} on {listed(list(r.nodes))}"

@@ -13,11 +13,9 @@ import numpy as np
 
 from ...errors import SchedlabError
 from ..array_types import Bools, Ints
-from ..counts import how_many
-from ..excerpt import with_short_repr
+from ..excerpt import hint, with_short_repr
 from ..platform import NodeGroup, Platform, ProblemError
-from ..unknown_names import hint
-from ..words import listed
+from ..words import how_many, listed
 from .jobs import Job, Queue, impossible, lack
 
 if TYPE_CHECKING:

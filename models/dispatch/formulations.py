@@ -13,10 +13,10 @@ import numpy as np
 from .. import language as sl
 from ..array_types import Ints
 from ..comparing import hashable
-from ..counts import how_many
+from ..desired_profile import whole_amount
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
-from ..profiles.profile import whole_amount
+from ..words import how_many
 from .arrays import NodeArrays, column, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
 from .eligible import least_amounts
@@ -24,7 +24,7 @@ from .jobs import Job
 from .objectives import JobCosts, add_limits, total_cost
 
 if TYPE_CHECKING:
-    from ..profiles.profile import DesiredProfile
+    from ..desired_profile import DesiredProfile
     from .jobs import Running
     from .problem import Dispatch
 

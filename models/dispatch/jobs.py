@@ -24,10 +24,10 @@ from ..arguments import (
     wrong,
 )
 from ..comparing import hashable
-from ..counts import how_many
 from ..excerpt import with_short_repr
 from ..platform import Platform, ProblemError
 from ..problem import part_name
+from ..words import how_many
 from .site_request import Recorded, SiteRequest
 
 # --- A chunk of a heterogeneous job, and the checks of the chunks of jobs.

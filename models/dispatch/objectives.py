@@ -15,17 +15,15 @@ from ...errors import SchedlabError
 from ...models import language as sl
 from ..arguments import checked, expect, is_number, is_real, is_whole, rational, shown
 from ..array_types import Floats, Ints
-from ..counts import how_many
-from ..excerpt import excerpt, with_short_repr
+from ..excerpt import UnknownName, excerpt, with_short_repr
 from ..language import Expression, Interval, Linear, Model, Violation
 from ..language.bounds import REAL_TOLERANCE
 from ..language.quantities import Number
 from ..platform import ProblemError
-from ..plugins import PluginError, plain_name
+from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_number
 from ..problem import Schedule
 from ..registry import Registry
-from ..returned import NUMBERS, WrongAnswer, returned_number
-from ..unknown_names import UnknownName
+from ..words import how_many
 from .data import DispatchData
 
 if TYPE_CHECKING:

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..arguments import Natural, checked, expect, is_whole, unknown_keyword
-from ..clock_times import clock_seconds
+from ..arguments import Natural, checked, clock_seconds, expect, is_whole, unknown_keyword
 from ..comparing import hashable
-from ..counts import how_many
-from ..display.tables import table_rows, whole_cell
-from ..excerpt import with_short_repr
+from ..excerpt import hint, with_short_repr
 from ..formulations import formulations_of
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..unknown_names import hint
+from ..tables import table_rows, whole_cell
+from ..words import how_many
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
 from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
@@ -40,7 +38,7 @@ from .objectives import CostLimit, JobCosts, cost_limits, find_objective, whole_
 if TYPE_CHECKING:
     import pandas
 
-    from ..profiles.profile import DesiredProfile
+    from ..desired_profile import DesiredProfile
 
 
 # --- Jobs of a dispatching problem from a table of pandas.

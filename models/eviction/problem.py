@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
-from ..counts import how_many
-from ..excerpt import with_short_repr
+from ..excerpt import ByName, with_short_repr
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
-from ..unknown_names import ByName
+from ..words import how_many
 from .jobs import (
     STRATEGIES,
     BatchJob,

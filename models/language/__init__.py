@@ -2,7 +2,6 @@
 
 from .bounds import Bounds
 from .calendars import InDomain, Intensity, breaks, forbid_end, forbid_start, in_domain, intensity
-from .conditions import all_of, any_of, count, holds, implies
 from .constraints import (
     AllDifferent,
     AllOrNone,
@@ -39,16 +38,38 @@ from .declarations import (
     table,
 )
 from .expressions import Comparison, Expression, Integer, Interval, Linear
-from .functions import element, overlap, piecewise, positive_part, product, quotient, remainder
+from .functions import (
+    all_of,
+    any_of,
+    count,
+    element,
+    holds,
+    implies,
+    overlap,
+    piecewise,
+    positive_part,
+    product,
+    quotient,
+    remainder,
+)
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
 from .functions import sum as sum
-from .levels import LevelFunction, always_in, at_end, at_start, pulse, step_at
+from .levels import (
+    LevelFunction,
+    always_constant,
+    always_equal,
+    always_in,
+    at_end,
+    at_start,
+    pulse,
+    state_function,
+    step_at,
+)
 from .model import Model
 from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 from .sequences import IntervalSequence, same_sequence, sequence
-from .states import always_constant, always_equal, state_function
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay, isomorphism, span
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Lower and upper bounds of expressions by interval arithmetic; and the offsets of expressions whose times are late."""
+"""Lower and upper bounds of expressions by interval arithmetic; where they have no value; and the offsets of late times."""
 
 from __future__ import annotations
 
@@ -355,3 +355,25 @@ def needs_origin(model: ModelData) -> bool:
             lo, hi = Bounds().of(e)
             return min(offset, abs(lo), abs(hi)) > OFFSET_SHARE * (hi - lo)
     return False
+
+
+# --- Where expressions have no value: outside of the domain of a function, or with the divisor 0.
+
+WITH_DOMAIN = (Element, Entry, Neighbours, Piecewise, Quotient, Remainder)
+
+
+def defined(model: ModelData, k: int) -> Comparison | None:
+    """Return a comparison that requires objective k to have a value; None if it always has one.
+
+    The bound in the comparison is above every possible value, so that it excludes nothing else.
+
+    Examples
+    --------
+    >>> from schedlab import Model, element
+    >>> m = Model("m"); i = m.integer("i", 0, 5); m.minimize(2 * element([4, 9], i))
+    >>> defined(m, 0)
+    element(array of 2, i) <= 10
+    """
+    terms = model.objectives[k].terms
+    ranged = Linear({a: 1 for a in terms if any(isinstance(b, WITH_DOMAIN) for b in atoms_below([a.linear()]))})
+    return Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1) if ranged.terms else None

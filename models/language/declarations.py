@@ -9,7 +9,7 @@ from typing import Never
 import numpy as np
 
 from ..arguments import named, refuse
-from ..counts import how_many
+from ..words import how_many
 from .constraints import (
     AllDifferent,
     AllOrNone,

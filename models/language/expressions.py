@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any, Literal, NoReturn, Protocol, cast
 
 from ...errors import WrongArgument
-from ..counts import how_many
 from ..excerpt import one_line
+from ..words import how_many
 from .quantities import ModelError, Number, Window, number
 
 # --- The operators that expressions, comparisons and intervals do not have: errors that say what to write instead.
@@ -437,8 +437,11 @@ def _accumulate(terms: dict[Atom, Number], more: dict[Atom, Number], factor: Num
 
 def _compare(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:
     difference = _combine(left, right, -1)
-    c = difference.constant
-    return Comparison(Linear(difference.terms), lo - c if lo != -math.inf else lo, hi - c if hi != math.inf else hi)
+    if lo != -math.inf:
+        lo -= difference.constant
+    if hi != math.inf:
+        hi -= difference.constant
+    return Comparison(Linear(difference.terms), lo, hi)
 
 
 def _strict(left: Expression, right: Expression | Number, lo: Number, hi: Number) -> Comparison:

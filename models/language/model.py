@@ -11,10 +11,9 @@ import numpy as np
 
 from ...errors import WrongArgument
 from ..arguments import named, refuse
-from ..counts import how_many
 from ..deadline import THIS_CALL, look
-from ..excerpt import one_line
-from ..unknown_names import hint
+from ..excerpt import hint, one_line
+from ..words import how_many
 from . import calendars
 from .constraints import (
     SCHEDULING,
@@ -107,9 +106,9 @@ class Model:
 
     def with_horizon(self, horizon: int | None) -> Model:
         """Return a copy with another horizon, or none; it has variables of its own, in the same order."""
-        from . import json_form
+        from . import text_forms
 
-        return json_form.read(type(self), {**json_form.write(self), "horizon": horizon})
+        return text_forms.read(type(self), {**text_forms.write(self), "horizon": horizon})
 
     @property
     def declared_horizon(self) -> int | None:
@@ -478,15 +477,15 @@ class Model:
         """
         if limit is not None and not (isinstance(limit, numbers.Integral) and limit >= 0):
             raise WrongArgument(f"limit of listing is {told(limit)}; expected a whole number of at least 0, or None")
-        from .listing import listing  # here and below: importing schedlab stays quick
+        from .text_forms import listing  # here and below: importing schedlab stays quick
 
         return listing(self, limit, describe)
 
     def to_json(self) -> str:
         """Return the model as JSON text, which ``Model.from_json`` and other programs read; docs/models.md explains it."""
-        from . import json_form
+        from . import text_forms
 
-        return json_form.text(json_form.write(self))
+        return text_forms.text(text_forms.write(self))
 
     @classmethod
     def from_json(cls, data: str | bytes | Mapping[str, Any]) -> Model:
@@ -497,9 +496,9 @@ class Model:
         ModelError
             If the text is no model, or was written by a newer version; the message names the place.
         """
-        from . import json_form
+        from . import text_forms
 
-        return json_form.read(cls, data)
+        return text_forms.read(cls, data)
 
     def __str__(self) -> str:
         return self.listing()

@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
-from ..counts import how_many
 from ..deadline import look
 from ..excerpt import with_short_repr
+from ..words import how_many
 from .bounds import far_origin, real_tolerance
 from .constraints import (
     AllDifferent,
@@ -61,9 +61,9 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
+from .levels import segments
 from .quantities import Number, Window
 from .sequences import order_of, order_violation
-from .states import segments
 
 if TYPE_CHECKING:
     from .data import Assignment, ModelData

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import named
-from ..counts import how_many
 from ..excerpt import with_short_repr
+from ..words import how_many
 from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind, SameSequence
 from .declarations import _intervals
 from .expressions import Interval, Linear, Neighbours

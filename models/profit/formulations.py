@@ -13,7 +13,6 @@ import numpy as np
 from .. import language as sl
 from ..array_types import Floats, Ints
 from ..comparing import hashable
-from ..counts import how_many
 from ..dispatch.arrays import JobArrays, NodeArrays, column, offsets
 from ..dispatch.formulations import FORMULATIONS as OF_DISPATCH
 from ..dispatch.formulations import SHARES, DemandRow, JobModel, Need, SetObjective, above, request_of, startable_later
@@ -22,6 +21,7 @@ from ..dispatch.problem import Dispatch
 from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
+from ..words import how_many
 from .cooling import along
 from .problem import JOULES, Segment, points_to
 

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from ..arguments import checked, expect, is_number, is_whole, shown, unknown_keyword, wrong
 from ..array_types import Floats, Ints
-from ..counts import how_many
 from ..dispatch import display
 from ..dispatch.arrays import column
+from ..dispatch.display import DispatchElements
 from ..dispatch.eligible import is_placed_freely
-from ..dispatch.explanation import DispatchElements
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
-from ..display.gantt import Gantt, Mark
 from ..excerpt import with_short_repr
 from ..formulations import formulations_of
+from ..gantt import Gantt, Mark
 from ..kind import WithProblem, given_problem
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..step_function import DAY, StepFunction
+from ..words import how_many
 from .cooling import Cooling, Point, along
 
 # --- Segments of a day with nearly constant temperature and a constant energy price, and their cooling curves.

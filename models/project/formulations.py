@@ -3,251 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import language as sl
-from ..array_types import Bools, Ints
-from ..compiled import vectorized
-from ..counts import how_many
-from ..language import Model
+from ..array_types import Bools
+from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
-from .intervals import Tasks
+from ..words import how_many
+from .data import Mode, Resource, Task
 from .objectives import MAKESPAN, terms
-from .problem import Mode, Project, ProjectMax, Resource, Task
-from .rules import add_rules, objective
-from .verification import mode_of
-
-# --- Sets of tasks of a project of which no two can run at the same time.
-#
-# Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
-# other. A set of tasks that all exclude each other, also because of different resources, may be declared as
-# ``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
-# (disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
-
-PLAIN = 200  # tasks up to which numba, whose import takes half a second, is not needed
-MOST_MEMBERS = 100_000  # of all sets together
-
-
-def exclusive_sets(project: Project) -> Iterator[list[str]]:
-    """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
-
-    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set. No further set is made once all
-    sets together have 100,000 tasks or more (``MOST_MEMBERS``): the first sets cover most pairs.
-
-    Examples
-    --------
-    >>> from schedlab.models.project.problem import Project, Resource, Task
-    >>> tasks = [Task.single(n, 2, {"crew": 3}) for n in "abc"]
-    >>> [sorted(found) for found in exclusive_sets(Project(tasks, [Resource("crew", 5)], []))]
-    [['a', 'b', 'c']]
-    """
-    names = [t.name for t in project.tasks]
-    lasting = np.array([min(m.duration for m in project.possible(t)) > 0 for t in project.tasks], dtype=bool)
-    pairs = lasting[:, None] & lasting[None, :] & ~np.eye(len(names), dtype=bool)
-    apart, machine = _kept_apart(project)
-    ordered = _ordered(project)
-    exclusive = (apart | ordered) & pairs
-    left = apart & pairs & ~ordered & ~machine
-    if not left.any():
-        return
-    for members in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
-        yield [names[k] for k in members]
-
-
-def _cover(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
-    """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
-    missing = left.sum(axis=1)  # pairs of each task that are in no set
-    while missing.any():
-        members = _grow(exclusive, left, int(missing.argmax()))
-        inside = np.ix_(members, members)
-        missing[members] -= left[inside].sum(axis=1)
-        left[inside] = False
-        yield members.tolist()
-
-
-def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
-    """Yield the same sets as ``_cover``, up to the limit of members."""
-    members, first = cover(rows_of_bits(exclusive), rows_of_bits(left), MOST_MEMBERS)
-    return (some.tolist() for some in np.split(members, first[1:-1]))
-
-
-def _kept_apart(project: Project) -> tuple[Bools, Bools]:
-    """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
-    n = len(project.tasks)
-    apart = np.zeros((n, n), dtype=bool)
-    machine = np.zeros((n, n), dtype=bool)
-    for r in project.resources:
-        if r.renewable:
-            demands = [min(m.demands.get(r.name, 0) for m in project.possible(t)) for t in project.tasks]
-            least = np.array(demands, dtype=np.int64)
-            exceeding = least[:, None] + least[None, :] > r.capacity
-            apart |= exceeding
-            if r.capacity == 1:
-                machine |= exceeding
-    return apart, machine
-
-
-def _ordered(project: Project) -> Bools:
-    """Return the pairs of tasks that precedences without negative delays put in order."""
-    import networkx as nx
-
-    at = {t.name: k for k, t in enumerate(project.tasks)}
-    left_out = {t.name for t in project.tasks if t.optional}
-    after = np.zeros((len(at), len(at)), dtype=bool)
-    for name in reversed(list(nx.topological_sort(project.graph))):
-        for successor, edge in project.graph.succ[name].items():
-            if edge["delay"] >= 0:
-                if successor not in left_out:
-                    after[at[name]] |= after[at[successor]]
-                after[at[name], at[successor]] = True
-    return after | after.T
-
-
-def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
-    """Return a maximal set that covers many pairs of ``left``, starting from a task.
-
-    The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
-    can still be added.
-    """
-    members = [first]
-    candidates = np.flatnonzero(exclusive[first])
-    brings = left[first, candidates].astype(np.int64)
-    while candidates.size:
-        best = np.flatnonzero(brings == brings.max())
-        if best.size > 1:
-            room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
-            best = best[[room.argmax()]]
-        chosen = candidates[best[0]]
-        members.append(int(chosen))
-        kept = exclusive[chosen, candidates]
-        candidates, brings = candidates[kept], brings[kept]
-        brings += left[chosen, candidates]
-    return np.array(sorted(members), dtype=np.intp)
-
-
-# --- Compiled search for sets of tasks that exclude each other, for large projects. A row of bits per task holds the tasks it excludes.
-
-Bits = NDArray[np.uint64]
-
-ODD = np.uint64(0x5555555555555555)
-PAIRS = np.uint64(0x3333333333333333)
-NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
-BYTES = np.uint64(0x0101010101010101)
-ONE = np.uint64(1)
-TWO = np.uint64(2)
-FOUR = np.uint64(4)
-TOP = np.uint64(56)
-
-
-def rows_of_bits(matrix: NDArray[np.bool_]) -> Bits:
-    """Return a square matrix as rows of 64-bit words; bit k of word w is column 64 w + k."""
-    n = len(matrix)
-    wide = np.zeros((n, -(-n // 64) * 8), np.uint8)
-    packed = np.packbits(matrix, axis=1, bitorder="little")
-    wide[:, : packed.shape[1]] = packed
-    return wide.view("<u8").astype(np.uint64)
-
-
-@vectorized
-def cover(exclusive: Bits, left: Bits, most: int) -> tuple[Ints, Ints]:
-    """Find sets of tasks that exclude each other and cover pairs, as ``cliques.exclusive_sets`` describes.
-
-    Parameters
-    ----------
-    exclusive : ndarray of uint64, shape (tasks, words)
-        The tasks that each task excludes.
-    left : ndarray of uint64, shape (tasks, words)
-        The pairs to cover; those that are covered are deleted.
-    most : int
-        No further set is begun once all sets together have this number of members.
-
-    Returns
-    -------
-    members : ndarray of int64
-        The tasks of the sets, one set after another, each in ascending order.
-    first : ndarray of int64, shape (sets + 1,)
-        The place of the first task of each set in ``members``, and the number of all members.
-    """
-    n, words = exclusive.shape
-    members = np.empty(most + n, np.int64)
-    first = np.zeros(most // 2 + 2, np.int64)
-    candidates = np.empty(n, np.int64)
-    brings = np.empty(n, np.int64)
-    inside = np.empty(words, np.uint64)
-    missing = np.empty(n, np.int64)
-    sets = 0
-    for k in range(n):
-        missing[k] = shared(left[k], left[k])
-    while first[sets] < most:
-        task = 0
-        for k in range(n):
-            if missing[k] > missing[task]:
-                task = k
-        if missing[task] == 0:
-            break
-        grow(exclusive, left, task, candidates, brings, inside)
-        end = first[sets]
-        for k in range(n):
-            if inside[k >> 6] >> np.uint64(k & 63) & ONE:
-                members[end] = k
-                end += 1
-                missing[k] -= shared(left[k], inside)
-                for w in range(words):
-                    left[k, w] &= ~inside[w]
-        sets += 1
-        first[sets] = end
-    return members[: first[sets]].copy(), first[: sets + 1].copy()
-
-
-@vectorized
-def grow(exclusive: Bits, left: Bits, task: int, candidates: Ints, brings: Ints, inside: Bits) -> None:
-    """Set the bits of ``inside`` for a maximal set with a task, as ``cliques._grow`` does; the other arrays are overwritten."""
-    n, words = exclusive.shape
-    free = exclusive[task].copy()
-    inside[:] = np.uint64(0)
-    inside[task >> 6] |= ONE << np.uint64(task & 63)
-    count = 0
-    for k in range(n):
-        if free[k >> 6] >> np.uint64(k & 63) & ONE:
-            candidates[count], brings[count] = k, left[task, k >> 6] >> np.uint64(k & 63) & ONE
-            count += 1
-    while count:
-        most = -1
-        for i in range(count):
-            most = max(most, int(brings[i]))
-        chosen, room = -1, -1
-        for i in range(count):
-            if brings[i] == most:
-                here = shared(exclusive[candidates[i]], free)
-                if here > room:
-                    chosen, room = candidates[i], here
-        inside[chosen >> 6] |= ONE << np.uint64(chosen & 63)
-        for w in range(words):
-            free[w] &= exclusive[chosen, w]
-        kept = 0
-        for i in range(count):
-            k = candidates[i]
-            if free[k >> 6] >> np.uint64(k & 63) & ONE:
-                candidates[kept] = k
-                brings[kept] = brings[i] + np.int64(left[chosen, k >> 6] >> np.uint64(k & 63) & ONE)
-                kept += 1
-        count = kept
-
-
-@vectorized
-def shared(a: Bits, b: Bits) -> int:
-    """Return the number of bits that are set in both rows."""
-    total = np.uint64(0)
-    for w in range(a.size):
-        x = a[w] & b[w]
-        x -= x >> ONE & ODD
-        x = (x & PAIRS) + (x >> TWO & PAIRS)
-        x = x + (x >> FOUR) & NIBBLES
-        total += x * BYTES >> TOP
-    return int(np.int64(total))
-
+from .problem import Project, ProjectMax
+from .verification import done_tasks, joined, mode_of, suspending
 
 # --- The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 #
@@ -358,6 +128,372 @@ def _limit(tasks: Tasks, resource: Resource) -> None:
         tasks.model.add(sl.no_overlap([o for o, _ in rows]), resource.name)
     else:
         tasks.model.add(sl.cumulative([o for o, _ in rows], [d for _, d in rows], resource.capacity), resource.name)
+
+
+# --- The intervals of the formulation: one per task, per mode, and per task that keeps its resources while it waits.
+
+
+@dataclass
+class Tasks:
+    """The intervals of a project.
+
+    Parameters
+    ----------
+    project : Project
+        The project.
+    model : Model
+        The model.
+    horizon : int
+        The greatest makespan. Modes with which it would be exceeded are left out.
+    of_task : dict
+        The interval of each task, by name.
+    of_mode : dict
+        The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
+    holds : dict
+        For the tasks that block their resources, an interval per mode from its start to the start of the next task.
+    """
+
+    project: Project
+    model: Model
+    horizon: int
+    of_task: dict[str, Interval] = field(default_factory=dict)
+    of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
+    holds: dict[str, list[Interval]] = field(default_factory=dict)
+
+    def add(self, task: Task) -> None:
+        """Declare the intervals of one task, without the modes that exceed a capacity or cannot end in time."""
+        fitting = self.project.possible(task)
+        possible = [m for m in fitting if self._lasts(task, m)] or list(fitting)
+        sizes = [self._sizes(m) for m in possible]
+        least = min(low for low, _ in sizes)
+        window = self._window(task, least)
+        size = (least, max(high for _, high in sizes))
+        whole = self.model.interval(task.name, size=size, start=window, optional=task.optional)
+        self.of_task[task.name] = whole
+        if task.deadline is not None and (size[0] < size[1] or window[1] + least > task.deadline):
+            self.model.add(whole.end <= task.deadline, f"deadline of {task.name}")
+        if len(possible) == 1:
+            self.of_mode[task.name] = [(possible[0], whole)]
+            return
+        options = []
+        for mode, length in zip(possible, sizes, strict=True):
+            window = self._window(task, mode.duration)
+            name = f"{task.name} in mode {mode.name}"
+            options.append((mode, self.model.interval(name, length, window, optional=True)))
+        self.of_mode[task.name] = options
+        self.model.add(sl.alternative(whole, [o for _, o in options]), f"mode of {task.name}")
+
+    def _sizes(self, mode: Mode) -> tuple[int, int]:
+        """Return the least and the greatest time from start to end in a mode, which breaks may suspend."""
+        breaks = suspending(self.project.resources, mode)
+        return mode.duration, mode.duration + sum(over - begin for begin, over in breaks)
+
+    def _window(self, task: Task, duration: int) -> tuple[int, int]:
+        """Return the earliest and the latest start; it is not empty unless the horizon is too short."""
+        first, last = self.project.start_window(task, duration, self.horizon)
+        if task.deadline is not None and task.deadline - duration >= first:
+            last = min(last, task.deadline - duration)
+        return first, last
+
+    def _lasts(self, task: Task, mode: Mode) -> bool:
+        """Return whether a mode can end by the horizon and by the deadline."""
+        first, last = self.project.start_window(task, mode.duration, self.horizon)
+        return first <= last and (task.deadline is None or first + mode.duration <= task.deadline)
+
+    def add_holds(self) -> None:
+        """Declare the intervals in which tasks keep their resources until the next task starts."""
+        for before, after in self.project.blocking:
+            following = self.of_task[after]
+            self.holds[before] = []
+            for mode, option in self.of_mode[before]:
+                name = f"{option.name} until {after}"
+                size = (mode.duration, self.horizon)
+                start = (option.start_lo, option.start_hi)
+                hold = self.model.interval(name, size, start, optional=option.optional)
+                if option.optional:
+                    self.model.add(hold.presence == option.presence, f"{name} is there")
+                self.model.add(hold.start == option.start, f"{name} starts")
+                self.model.add(sl.end_before_start(hold, following), f"{name} ends by then")
+                self.model.add(sl.start_before_end(following, hold), f"{name} ends not earlier")
+                self.holds[before].append(hold)
+
+    def on(self, resource: Resource, task: str, lasting: bool = False) -> list[tuple[Interval, int]]:
+        """Return the intervals in which a task occupies a resource, with its demands; ``lasting``: of modes that take time."""
+        held = self.holds.get(task) if resource.renewable else None
+        rows = []
+        for k, (mode, option) in enumerate(self.of_mode[task]):
+            amount = mode.demands.get(resource.name, 0)
+            if amount and (mode.duration or not lasting):
+                rows.append((option if held is None else held[k], amount))
+        return rows
+
+    def read(self, assignment: Assignment) -> Schedule:
+        """Return the starts and modes of an assignment."""
+        schedule = Schedule({}, {})
+        for name, options in self.of_mode.items():
+            whole = self.of_task[name].index
+            if assignment.present[whole]:
+                schedule.start[name] = assignment.start[whole]
+                schedule.nodes[name] = {m.name: 1 for m, o in options if assignment.present[o.index]}
+        return schedule
+
+    def write(self, schedule: Schedule) -> Assignment:
+        """Return the assignment of a schedule; the mode of a task with one mode may be omitted."""
+        a = Assignment(self.model)
+        done = done_tasks(self.project, schedule)
+        for name, options in self.of_mode.items():
+            if self.of_task[name].optional and name not in schedule.start:
+                continue
+            row = done.get(name)
+            if row is None:  # it has no mode; without a start it is a KeyError
+                a.set(self.of_task[name], schedule.start[name], schedule.start[name])
+                continue
+            a.set(self.of_task[name], row.start, row.end)
+            for k, (mode, option) in enumerate(options):
+                if mode == row.mode:
+                    a.set(option, row.start, row.end)
+                    if name in self.holds:
+                        a.set(self.holds[name][k], row.start, row.left)
+        return a
+
+
+# --- What a project adds to modes, resources and precedences, in its formulation: breaks, setups, blocking, objectives.
+#
+# With the intervals of ``Tasks``, where ``o`` is an interval in which a task occupies a resource::
+#
+#     end_before_start and start(after) - delay <= end(before)          for each precedence without a wait
+#     forbid_extent(o, breaks)                                          for each resource whose breaks do not suspend
+#     intensity(o, duration, breaks(...)), forbid_start, forbid_end     for each mode that breaks suspend
+#     sequence(o, families).no_overlap(setups, direct)                  for each resource with setups; direct: not all_pairs
+#     sequence(o).no_idle()                                             for each resource without idle time
+#     same_sequence(tasks on one, tasks on the other)                   for each two resources of the permutation
+#
+# The objective is the sum of the terms of its text and of the penalties of absent tasks.
+
+
+def add_rules(tasks: Tasks) -> None:
+    """Add the constraints of a project beside those of modes, resources and precedences."""
+    project = tasks.project
+    delays = {link[:2]: link[2] for link in project.precedences}
+    for before, after in project.no_wait:
+        link = sl.start_before_end(tasks.of_task[after], tasks.of_task[before], -delays[before, after])
+        tasks.model.add(link, f"{before} -> {after} without a wait")
+    for resource in project.resources:
+        if resource.breaks and not resource.suspends:
+            _add_breaks(tasks, resource)
+        if resource.setups:
+            _add_setups(tasks, resource)
+        if resource.no_idle:
+            lasting = _lasting(tasks, resource)
+            if len(lasting) > 1:
+                tasks.model.add(sl.sequence([o for _, o in lasting]).no_idle(), f"{resource.name} without idle time")
+    if any(r.suspends for r in project.resources):
+        _add_suspensions(tasks)
+    _add_permutation(tasks)
+
+
+def _add_breaks(tasks: Tasks, resource: Resource) -> None:
+    """Forbid that tasks on a resource run in its breaks."""
+    for name, options in tasks.of_mode.items():
+        for mode, option in options:
+            if mode.duration and mode.demands.get(resource.name):
+                forbidden = sl.forbid_extent(option, joined(resource.breaks))
+                tasks.model.add(forbidden, f"{name} in the breaks of {resource.name}, mode {mode.name}")
+
+
+def _add_suspensions(tasks: Tasks) -> None:
+    """Let breaks suspend the tasks; a task neither starts in a break nor ends later than its work is done."""
+    for name, options in tasks.of_mode.items():
+        for mode, option in options:
+            breaks = suspending(tasks.project.resources, mode)
+            if breaks:
+                where = f"{name} in mode {mode.name}"
+                tasks.model.add(sl.intensity(option, mode.duration, sl.breaks(breaks)), f"work of {where}")
+                tasks.model.add(sl.forbid_start(option, breaks), f"start of {where}")
+                tasks.model.add(sl.forbid_end(option, breaks), f"end of {where}")
+
+
+def _lasting(tasks: Tasks, resource: Resource) -> list[tuple[str, Interval]]:
+    """Return the tasks and intervals that occupy a resource for a time."""
+    return [(name, o) for name in tasks.of_mode for o, _ in tasks.on(resource, name, lasting=True)]
+
+
+def _setup_sequence(tasks: Tasks, resource: Resource) -> tuple[sl.IntervalSequence, list[list[int]]] | None:
+    """Return the sequence of a resource with its families as types, and the setups between them; None if it is short."""
+    rows = _lasting(tasks, resource)
+    if len(rows) < 2:
+        return None
+    family = {t.name: t.kind for t in tasks.project.tasks}
+    known = list(dict.fromkeys(family[name] for name, _ in rows))
+    at = {kind: k for k, kind in enumerate(known)}
+    matrix = [[resource.setups.get((a, b), 0) for b in known] for a in known]
+    return sl.sequence([o for _, o in rows], [at[family[name]] for name, _ in rows]), matrix
+
+
+def _add_setups(tasks: Tasks, resource: Resource) -> None:
+    made = _setup_sequence(tasks, resource)
+    if made is not None:
+        apart = made[0].no_overlap(made[1], direct=not resource.all_pairs)
+        tasks.model.add(apart, f"setups of {resource.name}")
+
+
+def _add_permutation(tasks: Tasks) -> None:
+    """Add that jobs have the same order on the resources of the permutation."""
+    project = tasks.project
+    machines = [r for r in project.resources if r.name in project.permutation]
+    job = {t.name: t.job for t in project.tasks}
+    on = {
+        r.name: {job[name]: tasks.of_task[name] for name in tasks.of_mode if tasks.on(r, name, lasting=True)}
+        for r in machines
+    }
+    everywhere = len({frozenset(jobs) for jobs in on.values()}) <= 1
+    for one, other in pairwise(machines) if everywhere else combinations(machines, 2):
+        common = [j for j in on[one.name] if j in on[other.name]]
+        if len(common) > 1:
+            first = sl.sequence([on[one.name][j] for j in common])
+            second = sl.sequence([on[other.name][j] for j in common])
+            tasks.model.add(sl.same_sequence(first, second), f"order of jobs on {one.name} and {other.name}")
+
+
+def objective(tasks: Tasks, makespan: sl.Linear) -> sl.Linear:
+    """Return the objective of a project."""
+    factors = terms(tasks.project.objective)
+    parts = [
+        (makespan if name == MAKESPAN else sl.sum(_terms(tasks, name))) * factor for name, factor in factors.items()
+    ]
+    absent = [(t.penalty, 1 - tasks.of_task[t.name].presence) for t in tasks.project.tasks if t.penalty]
+    parts += [penalty * left_out for penalty, left_out in absent]
+    return parts[0] if len(parts) == 1 else sl.sum(parts)
+
+
+def _terms(tasks: Tasks, name: str) -> Iterator[sl.Linear]:
+    """Yield the terms of an objective; those of an absent task are 0, as its end is 0 in an expression."""
+    if name == "total-setup":
+        for resource in tasks.project.resources:
+            made = _setup_sequence(tasks, resource) if resource.setups else None
+            if made is not None:
+                yield made[0].cost(made[1])
+        return
+    for task in tasks.project.tasks:
+        v = tasks.of_task[task.name]
+        if name == "flow-time" and task.weight:
+            yield task.weight * (v.end - task.release * v.presence)
+        elif name == "weighted-tardiness" and task.due is not None and task.weight:
+            yield task.weight * sl.positive_part(v.end - task.due)
+        elif name == "weighted-earliness" and task.due is not None and task.early_weight:
+            yield task.early_weight * sl.positive_part(task.due * v.presence - v.end)
+        elif name == "late-jobs" and task.due is not None and task.weight:
+            yield task.weight * sl.holds(v.end >= task.due + 1)
+
+
+# --- Sets of tasks of a project of which no two can run at the same time.
+#
+# Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
+# other. A set of tasks that all exclude each other, also because of different resources, may be declared as
+# ``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
+# (disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
+
+PLAIN = 200  # tasks up to which numba, whose import takes half a second, is not needed
+MOST_MEMBERS = 100_000  # of all sets together
+
+
+def exclusive_sets(project: Project) -> Iterator[list[str]]:
+    """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
+
+    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set. No further set is made once all
+    sets together have 100,000 tasks or more (``MOST_MEMBERS``): the first sets cover most pairs.
+
+    Examples
+    --------
+    >>> from schedlab.models.project.problem import Project, Resource, Task
+    >>> tasks = [Task.single(n, 2, {"crew": 3}) for n in "abc"]
+    >>> [sorted(found) for found in exclusive_sets(Project(tasks, [Resource("crew", 5)], []))]
+    [['a', 'b', 'c']]
+    """
+    names = [t.name for t in project.tasks]
+    lasting = np.array([min(m.duration for m in project.possible(t)) > 0 for t in project.tasks], dtype=bool)
+    pairs = lasting[:, None] & lasting[None, :] & ~np.eye(len(names), dtype=bool)
+    apart, machine = _kept_apart(project)
+    ordered = _ordered(project)
+    exclusive = (apart | ordered) & pairs
+    left = apart & pairs & ~ordered & ~machine
+    if not left.any():
+        return
+    for members in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
+        yield [names[k] for k in members]
+
+
+def _cover(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
+    """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
+    missing = left.sum(axis=1)  # pairs of each task that are in no set
+    while missing.any():
+        members = _grow(exclusive, left, int(missing.argmax()))
+        inside = np.ix_(members, members)
+        missing[members] -= left[inside].sum(axis=1)
+        left[inside] = False
+        yield members.tolist()
+
+
+def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
+    """Yield the same sets as ``_cover``, up to the limit of members."""
+    from .exclusive_kernels import cover, rows_of_bits  # imports numba
+
+    members, first = cover(rows_of_bits(exclusive), rows_of_bits(left), MOST_MEMBERS)
+    return (some.tolist() for some in np.split(members, first[1:-1]))
+
+
+def _kept_apart(project: Project) -> tuple[Bools, Bools]:
+    """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
+    n = len(project.tasks)
+    apart = np.zeros((n, n), dtype=bool)
+    machine = np.zeros((n, n), dtype=bool)
+    for r in project.resources:
+        if r.renewable:
+            demands = [min(m.demands.get(r.name, 0) for m in project.possible(t)) for t in project.tasks]
+            least = np.array(demands, dtype=np.int64)
+            exceeding = least[:, None] + least[None, :] > r.capacity
+            apart |= exceeding
+            if r.capacity == 1:
+                machine |= exceeding
+    return apart, machine
+
+
+def _ordered(project: Project) -> Bools:
+    """Return the pairs of tasks that precedences without negative delays put in order."""
+    import networkx as nx
+
+    at = {t.name: k for k, t in enumerate(project.tasks)}
+    left_out = {t.name for t in project.tasks if t.optional}
+    after = np.zeros((len(at), len(at)), dtype=bool)
+    for name in reversed(list(nx.topological_sort(project.graph))):
+        for successor, edge in project.graph.succ[name].items():
+            if edge["delay"] >= 0:
+                if successor not in left_out:
+                    after[at[name]] |= after[at[successor]]
+                after[at[name], at[successor]] = True
+    return after | after.T
+
+
+def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
+    """Return a maximal set that covers many pairs of ``left``, starting from a task.
+
+    The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
+    can still be added.
+    """
+    members = [first]
+    candidates = np.flatnonzero(exclusive[first])
+    brings = left[first, candidates].astype(np.int64)
+    while candidates.size:
+        best = np.flatnonzero(brings == brings.max())
+        if best.size > 1:
+            room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
+            best = best[[room.argmax()]]
+        chosen = candidates[best[0]]
+        members.append(int(chosen))
+        kept = exclusive[chosen, candidates]
+        candidates, brings = candidates[kept], brings[kept]
+        brings += left[chosen, candidates]
+    return np.array(sorted(members), dtype=np.intp)
 
 
 # --- The formulation of a part of a schedule: some tasks are free, all others keep their modes and their order.

@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...errors import WrongArgument
-from ..excerpt import excerpt
-from ..unknown_names import UnknownName
+from ..excerpt import UnknownName, excerpt
 from .data import Mode, Resource, Task
 
 MAKESPAN = "makespan"

@@ -8,7 +8,6 @@ from itertools import combinations, pairwise
 from ...errors import MissingValue
 from ..language import Violation
 from ..problem import Schedule
-from .calendar import joined, suspended_end
 from .data import Mode, ProjectData, Resource, Task
 from .objectives import Done, objective_value, order_on, setup_of
 
@@ -109,27 +108,30 @@ def _missing(project: ProjectData, schedule: Schedule) -> Iterator[Violation]:
 
 def _times(row: Done) -> Iterator[Violation]:
     """Yield where one task contradicts its window."""
-    task, start, end = row.task, row.start, row.end
-    if start < task.release:
-        of = f"its release date {task.release}" if task.release else "0"
-        yield Violation(task.name, task.release - start, f"task {task.name!r} starts at {start}, before {of}")
-    if task.deadline is not None and end > task.deadline:
-        text = f"task {task.name!r} ends at {end}, its deadline is {task.deadline}"
-        yield Violation(task.name, end - task.deadline, text)
+    task = row.task
+    if row.start < task.release:
+        release = f"its release date {task.release}" if task.release else "0"
+        text = f"task {task.name!r} starts at {row.start}, before {release}"
+        yield Violation(task.name, task.release - row.start, text)
+    if task.deadline is not None and row.end > task.deadline:
+        text = f"task {task.name!r} ends at {row.end}, its deadline is {task.deadline}"
+        yield Violation(task.name, row.end - task.deadline, text)
 
 
 def _breaks(resource: Resource, row: Done) -> Iterator[Violation]:
     """Yield the breaks of a resource in which a task runs, or which suspend tasks and in which it starts."""
-    task, start, end = row.task.name, row.start, row.end
     if not row.mode.duration or not row.mode.demands.get(resource.name):
         return
+    task = row.task.name
     for begin, over in joined(resource.breaks):
         where = f"the break of {resource.name!r} from {begin} to {over}"
-        if resource.suspends and begin <= start < over:
-            yield Violation(task, over - start, f"task {task!r} starts at {start}, in {where}")
-        if not resource.suspends and start < over and end > begin:
-            text = f"task {task!r} runs from {start} to {end}, over {where}"
-            yield Violation(task, min(end, over) - max(start, begin), text)
+        if resource.suspends and begin <= row.start < over:
+            text = f"task {task!r} starts at {row.start}, in {where}"
+            yield Violation(task, over - row.start, text)
+        if not resource.suspends and row.start < over and row.end > begin:
+            text = f"task {task!r} runs from {row.start} to {row.end}, over {where}"
+            overlap = min(row.end, over) - max(row.start, begin)
+            yield Violation(task, overlap, text)
 
 
 def _precedences(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Violation]:
@@ -207,3 +209,44 @@ def _permutation(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Vio
         if wrong is not None:
             text = f"job {wrong[0]!r} is before job {wrong[1]!r} on {one.name!r}, but not on {other.name!r}"
             yield Violation(f"{one.name}, {other.name}", 1, text)
+
+
+# --- Times of tasks that breaks suspend: when a task ends, and which windows a time lies in.
+
+Window = tuple[int, int]  # [begin, end)
+
+
+def joined(windows: Iterable[Window]) -> tuple[Window, ...]:
+    """Return windows in increasing order; those that overlap or touch are joined, empty ones are left out.
+
+    Examples
+    --------
+    >>> joined([(12, 13), (5, 7), (7, 8)])
+    ((5, 8), (12, 13))
+    """
+    made: list[Window] = []
+    for begin, end in sorted(windows):
+        if begin >= end:
+            continue
+        if made and begin <= made[-1][1]:
+            made[-1] = (made[-1][0], max(end, made[-1][1]))
+        else:
+            made.append((begin, end))
+    return tuple(made)
+
+
+def suspended_end(start: int, duration: int, windows: Iterable[Window]) -> int:
+    """Return the end of a task that does not work within windows; these are in increasing order, without overlap.
+
+    Examples
+    --------
+    >>> suspended_end(3, 4, [(5, 8), (12, 13)]), suspended_end(3, 2, [(5, 8)])
+    (10, 5)
+    """
+    end = start + duration
+    for begin, over in windows:
+        if begin >= end:
+            break
+        if over > start:
+            end += over - max(begin, start)
+    return end

@@ -17,12 +17,11 @@ from ...methods.text import parse_method
 from ...models import ProblemError
 from ...models.arguments import is_number, is_real, shown
 from ...models.comparing import hashable
+from ...models.desired_profile import DesiredProfile, Steps
 from ...models.dispatch.jobs import Job, Running
 from ...models.dispatch.problem import Dispatch
 from ...models.excerpt import with_short_repr
-from ...models.profiles.builders import flat
-from ...models.profiles.extraction import extracted, joined, use_of
-from ...models.profiles.profile import DesiredProfile, Steps
+from ...models.profiles import extracted, flat, joined, use_of
 from ...models.profit.problem import Profit
 from ...models.step_function import DAY, HOUR, StepFunction
 from ...models.tariff import check_covers

@@ -13,12 +13,11 @@ from ...instances.workload import Workload
 from ...models import Queue
 from ...models.arguments import is_number
 from ...models.array_types import Bools, Floats, Ints
+from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.jobs import Job
 from ...models.excerpt import with_short_repr
 from ...models.platform import Platform, ProblemError
-from ...models.profiles.builders import flat
-from ...models.profiles.extraction import count_on
-from ...models.profiles.profile import DesiredProfile
+from ...models.profiles import count_on, flat
 from ...models.step_function import DAY, HOUR, StepFunction
 from ..dispatcher import Decision, Moment
 from ..energy import Centre

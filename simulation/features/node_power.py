@@ -32,7 +32,7 @@ from ...models.arguments import expect, is_whole, shown
 from ...models.array_types import Bools, Ints
 from ...models.compiled import borrowing, compiled, internal, internal_borrowing
 from ...models.dispatch.jobs import DAY
-from ...models.returned import WrongAnswer, returned_indices
+from ...models.plugins import WrongAnswer, returned_indices
 from ..agenda import Entry, Rank
 from ..dispatchers.policy_kernels import allowed
 from ..errors import SimulationError

@@ -22,10 +22,10 @@ from ...instances.workload import Workload
 from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, Queue, Running
 from ...models.arguments import is_whole, shown
 from ...models.array_types import Bools, Ints
-from ...models.counts import how_many
 from ...models.eviction.jobs import checkpoint_seconds, exact
 from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
+from ...models.words import how_many
 from ..agenda import Rank
 from ..errors import WHOLE_NODES, SimulationError
 from ..preemption.events import OnDemandJob, check_jobs

@@ -17,11 +17,10 @@ from ...instances.report import WorkloadError
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
-from ...models.counts import how_many
-from ...models.excerpt import excerpt
+from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import PBSSettings, Site
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from .site_limits import licences_in, partitions_of_jobs
 
 CHOICES = ("keep", "skip", "stop")

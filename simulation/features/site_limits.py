@@ -23,11 +23,11 @@ from ...instances.states.node_sets import hosts_of
 from ...instances.workload import NodeTerms, Workload
 from ...models import Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
-from ...models.counts import how_many
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
+from ...models.words import how_many
 from .running_limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.

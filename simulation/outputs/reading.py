@@ -17,10 +17,10 @@ from ...errors import SchedlabError, WrongValue
 from ...instances.files.lines import TextError, number_of, streamed, whole_of
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Ints
-from ...models.counts import how_many
 from ...models.dispatch.jobs import Chunk
 from ...models.excerpt import excerpt
 from ...models.platform import Platform
+from ...models.words import how_many
 from ..records import NodeRanges
 from ..result import Simulation
 from ..verify.runs import NEVER

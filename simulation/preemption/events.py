@@ -15,10 +15,10 @@ from ...instances.files.sheet import Sheet, SheetRow
 from ...models import NodeEvent
 from ...models.arguments import is_number, is_whole, shown
 from ...models.comparing import hashable
-from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST, Platform
 from ...models.registry import Registry, Seconds
+from ...models.words import how_many
 
 # --- On-demand jobs.
 

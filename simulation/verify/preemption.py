@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...models.counts import how_many
 from ...models.language import Violation
+from ...models.words import how_many
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord, ReplayData
 from .runs import Runs
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...models.array_types import Bools, Ints
-from ...models.counts import how_many
 from ...models.dispatch.check import excesses
 from ...models.language import Violation
 from ...models.server_events import ServerEvent
+from ...models.words import how_many
 from ..records import Booking, Change, PrivateRun, ProductionRecord, ReplayData
 from .runs import Runs, chunk_requests, chunk_rows
 

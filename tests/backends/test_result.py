@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.backends import Incumbent, Limits, Result
 from schedlab.backends.solver_thread import LOG_CHARACTERS, SolverLog, joined
-from schedlab.models.display.drawing import draw
-from schedlab.models.display.gantt import Bar, Gantt, Row
-from schedlab.models.display.of_problem import gantt_of_schedule
+from schedlab.models.gantt import Bar, Gantt, Row, draw, gantt_of_schedule
 from schedlab.simulation.dispatchers.cp import control as steps
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 from schedlab.models.plugins import PluginError, is_module
-from schedlab.models.registry import Registry
-from schedlab.models.source_hash import source_hash
+from schedlab.models.registry import Registry, source_hash
 
 GROUP = "schedlab.colours"
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models.returned import WrongAnswer
+from schedlab.models.plugins import WrongAnswer
 from schedlab.simulation import POLICIES, Decision, NodeDecision, OnDemandJob, Preemption, Switching
 from schedlab.simulation.dispatchers.policy import by_submit
 from schedlab.simulation.forecasts import forecast_jobs

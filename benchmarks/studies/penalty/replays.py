@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from schedlab.errors import WrongValue
 from schedlab.instances import Instance, generators
 from schedlab.models.array_types import Floats
-from schedlab.models.counts import how_many
+from schedlab.models.words import how_many
 from schedlab.simulation import Simulation, simulate, users_of
 from schedlab.simulation.rankers import LAST
 from schedlab.simulation.users import CLASSES, accuracy_class, request_accuracy

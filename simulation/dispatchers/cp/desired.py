@@ -13,10 +13,10 @@ from ....errors import WrongValue
 from ....models import DesiredProfile, Dispatch
 from ....models.arguments import is_real, shown
 from ....models.array_types import Ints
+from ....models.desired_profile import ALWAYS, Steps
 from ....models.dispatch.arrays import NodeArrays
 from ....models.dispatch.desired import Shape, shape_of
 from ....models.dispatch.formulations import Blocks, Levels
-from ....models.profiles.profile import ALWAYS, Steps
 from ...dispatcher import Moment
 from ...errors import NO_ROOM
 from .model import FOLLOWED, Usage, problem_of

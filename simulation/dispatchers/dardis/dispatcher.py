@@ -14,9 +14,9 @@ import numpy as np
 from ....errors import WrongValue
 from ....models import Job, Platform, ProblemError, Queue, Running
 from ....models.array_types import Ints
-from ....models.counts import how_many
+from ....models.desired_profile import DesiredProfile
 from ....models.excerpt import with_short_repr
-from ....models.profiles.profile import DesiredProfile
+from ....models.words import how_many
 from ...dispatcher import Decision, Moment, PlannedStart, Start
 from ...errors import NO_POWER
 from ...timeline import kept_free

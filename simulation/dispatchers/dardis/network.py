@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ....errors import WrongValue
 from ....models.array_types import Ints
-from ....models.counts import how_many
 from ....models.registry import Registry, Seconds
+from ....models.words import how_many
 from .messages import Event, Limits, Offers, Placement, Request, Traffic
 from .nodes import Moves, chances, key_of
 from .transport import Connect, Transport, in_process

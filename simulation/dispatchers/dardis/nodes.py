@@ -13,7 +13,7 @@ from ....errors import WrongValue
 from ....heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
 from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal, internal_borrowing
-from ....models.profiles.profile import ProfileArrays
+from ....models.desired_profile import ProfileArrays
 from .messages import Answering, Event, Extend, Limits, Offers, Placement, Release, Request, Wish, no_offers
 from .names import GENERATORS
 

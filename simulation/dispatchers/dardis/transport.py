@@ -13,7 +13,7 @@ import numpy as np
 
 from ....errors import SchedlabError, WrongValue
 from ....models.array_types import Ints
-from ....models.counts import how_many
+from ....models.words import how_many
 from .messages import Event, Extend, Limits, Offers, Placement, Release, Request, Traffic, joined
 from .nodes import Moves, NodeManagers
 

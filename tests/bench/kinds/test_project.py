@@ -12,7 +12,7 @@ from schedlab.bench.runs.selection import RunRequest, plan
 from schedlab.bench.runs.view import defaults
 from schedlab.instances import Instance, generators, load, write
 from schedlab.models import Mode, Project, Resource, Task
-from schedlab.models.display.gantt import pack
+from schedlab.models.gantt import pack
 from schedlab.models.project.display import TaskRow, bands
 
 pytestmark = pytest.mark.usefixtures("in_process")

@@ -14,7 +14,7 @@ from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.instances.files.folder import content_of as content_of_files
 from schedlab.models import Project, Resource, Schedule, Task
-from schedlab.models.display.gantt import Bar, Cells, Gantt, Row
+from schedlab.models.gantt import Bar, Cells, Gantt, Row
 
 
 def project_record(name, tasks=3, seed=1, objective=4.0, **fields_of_record):

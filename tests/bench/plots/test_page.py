@@ -24,7 +24,7 @@ from schedlab.bench.runs.view import View
 from schedlab.instances import load
 from schedlab.instances.files.folder import content_of
 from schedlab.models import NodeGroup, Platform
-from schedlab.models.display.drawing import rectangles, shares
+from schedlab.models.gantt import rectangles, shares
 from schedlab.simulation import JobsTable, NodeRanges, read_jobs
 from schedlab.simulation.outputs.reading import Kind
 

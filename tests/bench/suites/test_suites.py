@@ -13,7 +13,7 @@ from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
 from schedlab.bench.suites.choice import choose, plans_of
 from schedlab.bench.suites.suite import read_suite, shipped_suites
 from schedlab.instances import load
-from schedlab.models.counts import how_many
+from schedlab.models.words import how_many
 from shared_data import DATA
 
 EXAMPLES = Path(best_known.__file__).parent / "examples"

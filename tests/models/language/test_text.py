@@ -13,9 +13,9 @@ import schedlab as sl
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_models import random_model
 from schedlab.backends.conformance.run import CONSTRUCTS
-from schedlab.models.language import Comparison, json_form
+from schedlab.models.language import Comparison, text_forms
 from schedlab.models.language.expressions import Element, Function
-from schedlab.models.language.listing import CLASSES, functions_of
+from schedlab.models.language.text_forms import CLASSES, functions_of
 
 MODELS = [random_model(seed) for seed in range(300)]
 
@@ -56,10 +56,10 @@ def test_the_models_of_the_round_trip_have_all_constructs() -> None:
     assert {c["type"] for m in written for c in m["constraints"]} == {"comparison", *CLASSES}
     functions = [f for made in MODELS for f in functions_of(made.model)]
     assert {type(f) for f in functions} == set(Function.__subclasses__())
-    assert {f["type"] for m in written for f in m["functions"]} == set(json_form.FUNCTIONS)
+    assert {f["type"] for m in written for f in m["functions"]} == set(text_forms.FUNCTIONS)
     for kind in CLASSES:
         given = set().union(*(c for m in written for c in m["constraints"] if c["type"] == kind))
-        assert given - {"name", "type"} == {f.name for f, _ in json_form.arguments(kind)}, kind
+        assert given - {"name", "type"} == {f.name for f, _ in text_forms.arguments(kind)}, kind
 
 
 @pytest.mark.parametrize("made", MODELS[:40], ids=lambda made: made.model.name)

@@ -20,8 +20,17 @@ from schedlab.models import (
     Schedule,
     StepFunction,
 )
-from schedlab.models.profiles import Steps, Wish, daily, flat, from_schedule, from_temperature, power_cap, profile_of
-from schedlab.models.profiles.builders import most_power
+from schedlab.models.profiles import (
+    Steps,
+    Wish,
+    daily,
+    flat,
+    from_schedule,
+    from_temperature,
+    most_power,
+    power_cap,
+    profile_of,
+)
 from schedlab.models.step_function import DAY, HOUR
 
 MACHINE = Platform([NodeGroup("thin", 3, {"cores": 16}), NodeGroup("gpu", 2, {"cores": 8, "gpus": 2})])

@@ -14,14 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked, is_real, is_whole, shown, wrong
-from ..array_types import Floats, Ints
-from ..comparing import hashable
-from ..counts import how_many
-from ..dispatch.jobs import lack
-from ..excerpt import excerpt, with_short_repr
-from ..platform import LATEST, NodeGroup, Platform, ProblemError
-from ..unknown_names import hint
+from .arguments import checked, is_real, is_whole, shown, wrong
+from .array_types import Floats, Ints
+from .comparing import hashable
+from .dispatch.jobs import lack
+from .excerpt import excerpt, hint, with_short_repr
+from .platform import LATEST, NodeGroup, Platform, ProblemError
+from .words import how_many
 
 # --- Step functions of a desired amount, defined at all times, periodic or not.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ...errors import MissingPackage
+from ..errors import MissingPackage
 
 if TYPE_CHECKING:
     import pandas
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 from typing import Any
 
-from ...errors import WrongArgument
-from ..counts import how_many
-from ..platform import ProblemError
-from ..unknown_names import hint
+from ..errors import WrongArgument
+from .excerpt import hint
+from .platform import ProblemError
+from .words import how_many
 
 # --- Rows as a table of pandas, which is optional (``pip install 'schedlab[pandas]'``).
 
