@@ -88,6 +88,7 @@ OWN_ARGUMENTS: dict[str, Callable[[], tuple[object, ...]]] = {
     "UnknownCooling": lambda: ("cold",),
     "UnnamedReference": lambda: ("parts",),
     "TextError": lambda: ("a.swf", "runtime", "a number", "x", 3),
+    "ConstraintBroken": lambda: ("pool", "it starts too late"),
     "LimitsBroken": lambda: (["2 jobs of ann", "3 of bob"],),
     "NoSchedule": lambda: (sl.load("eurora_99").problem, sl.load("eurora_99").problem.jobs[0]),
     "LeftWaiting": lambda: ("easy", sl.load("eurora_99").problem.jobs[0], "it has no node"),

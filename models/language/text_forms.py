@@ -133,10 +133,12 @@ class _Writer:
 
     def linear(self, e: Linear) -> dict[str, Any] | Number:
         """Return an expression: a number, or terms and a constant, which is left out if it is 0."""
+        constant = e.constant + 0  # -0.0, which is lost when terms are added to it, becomes 0.0
         if not e.terms:
-            return e.constant
-        constant = {} if type(e.constant) is int and not e.constant else {"constant": e.constant}
-        return {"terms": self.terms(e), **constant}
+            return constant
+        if type(constant) is int and constant == 0:
+            return {"terms": self.terms(e)}
+        return {"terms": self.terms(e), "constant": constant}
 
     def terms(self, e: Linear) -> list[list[Any]]:
         return [[k, *self.atom(a)] for a, k in e.terms.items()]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from schedlab.heuristics import ORDERINGS, Allocator, NoSchedule, allocate, first_solution, move_jobs, multi_search
+from schedlab.heuristics.errors import ConstraintBroken
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 PLATFORM = Platform(
@@ -151,3 +152,28 @@ def test_an_allocator_remembers_the_best_answers():
 def test_a_missing_start_is_an_error():
     with pytest.raises(KeyError):
         allocate(snapshot(8), {"j0": 7200})
+
+
+def test_constraints_added_to_a_model_hold_for_the_schedule_of_its_starts():
+    """Without the model, the jobs are also placed without the given starts as bounds, where all of them fit at 0."""
+    jobs = [Job(name, 0, 100, 1, {"cores": 4}, "q") for name in "ab"]
+    problem = Dispatch(Platform([NodeGroup("n", 1, {"cores": 8})]), jobs, [Queue("q", 60)], "waiting")
+    encoding = problem.formulations["pool"]()
+    job = {v.name: v for v in encoding.model.intervals}
+    encoding.model.add(job["b"].start >= 50, "b at 50")
+    starts = {"a": 0, "b": 50}
+    assert allocate(problem, starts).start == {"a": 0, "b": 0}
+    schedule = allocate(problem, starts, encoding=encoding)
+    assert schedule.start == starts
+    assert problem.verify(schedule) == []
+    assert encoding.model.check(encoding.write(schedule)) == []
+
+
+def test_an_allocation_that_cannot_keep_an_added_constraint_says_so():
+    jobs = [Job(name, 0, 100, 1, {"cores": 8}, "q") for name in "ab"]
+    problem = Dispatch(Platform([NodeGroup("n", 1, {"cores": 8})]), jobs, [Queue("q", 60)], "waiting")
+    encoding = problem.formulations["pool"]()
+    job = {v.name: v for v in encoding.model.intervals}
+    encoding.model.add(job["b"].start >= 150, "b late")
+    with pytest.raises(ConstraintBroken, match="b late"):
+        allocate(problem, {"a": 0, "b": 0}, encoding=encoding)

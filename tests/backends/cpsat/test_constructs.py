@@ -368,3 +368,13 @@ def test_an_interval_of_demand_zero_may_run_beside_a_full_capacity() -> None:
     r = sl.solve(m, backend="cpsat", threads=1)
     assert r.status == "optimal"
     assert r[n] == 0
+
+
+def test_a_demand_that_is_an_overlap_with_a_window_is_never_negative() -> None:
+    """CP-SAT refuses a model with a demand that could be negative by the bounds of its native variable."""
+    m = sl.Model("m", horizon=7)
+    a, b = m.interval("a", size=2), m.interval("b", size=2)
+    m.add(sl.cumulative([a], [sl.overlap(b, 0, 4)], 1))
+    m.minimize(a.end + b.end)
+    result = sl.solve(m, backend="cpsat", threads=1, seed=1)
+    assert (result.status, result.objective) == ("optimal", 2 + 5)

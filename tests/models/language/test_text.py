@@ -82,6 +82,15 @@ def test_numbers_are_exact() -> None:
     assert again.integers[0].hi == 10**30
 
 
+def test_a_product_with_a_negative_real_number_is_the_same_after_a_round_trip() -> None:
+    """-0.75 * 0 is -0.0 in Python."""
+    m = sl.Model("m")
+    x = m.integer("x", 0, 3)
+    m.minimize(-0.75 * (x + 0))
+    text = m.to_json()
+    assert sl.Model.from_json(text).to_json() == text
+
+
 def test_deep_and_shared_expressions() -> None:
     m = sl.Model("deep")
     e: Any = m.integer("x", 0, 3)
