@@ -111,7 +111,7 @@ def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
     demands: Sequence[int | Linear] = c.demands if isinstance(c, Cumulative) else [1] * len(members)
     single = list(zip(members, demands, strict=True))
     grouped = []
-    if not (isinstance(c, NoOverlap) and c.transitions) and choices.shared(members):
+    if not (isinstance(c, NoOverlap) and c.timed) and choices.shared(members):
         several, single = choices.groups(single)
         for group in several:
             alternative = choices.alternative(group)

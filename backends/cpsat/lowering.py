@@ -553,7 +553,7 @@ class CpSatLowering:
             case Cumulative():
                 self._cumulative(constraint)
             case NoOverlap(intervals):
-                if constraint.transitions:
+                if constraint.timed:
                     transitions(self, constraint)
                 else:
                     occupying, _ = self.rows_of(intervals, [1] * len(intervals))

@@ -241,13 +241,22 @@ class NoOverlap(Constrained):
     intervals: tuple[Interval, ...]
     transitions: tuple[tuple[int, ...], ...] = ()
 
+    @property
+    def timed(self) -> bool:
+        """Whether the transition times require anything: one of them is above 0, or an interval can be a point."""
+        if not self.transitions:
+            return False
+        if any(v.size_lo == 0 for v in self.intervals):
+            return True
+        return any(any(row[:i]) or any(row[i + 1 :]) for i, row in enumerate(self.transitions))
+
     def transition(self, i: int, j: int) -> int:
         """Return the transition time from the interval at position i to the one at position j, in seconds."""
         return self.transitions[i][j] if self.transitions else 0
 
     def capped(self) -> NoOverlap:
         """Return an equivalent constraint without times that exceed the whole time range of its intervals."""
-        if not self.transitions:
+        if not self.timed:
             return self
         most = (
             max(v.start_hi for v in self.intervals) - min(v.start_lo for v in self.intervals) + 1

@@ -319,7 +319,7 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
 
 
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the checked matrix of transition times; empty if it requires nothing: all times and no sizes are 0."""
+    """Return the checked matrix of transition times."""
     n = len(intervals)
     shape = "no_overlap(): transitions must have one row and one column for each interval"
     rows = [
@@ -339,9 +339,7 @@ def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]
             if t < 0:
                 raise ModelError(f"no_overlap(): the transition time from {v} to {w} is {t}; it must be >= 0")
         matrix.append(tuple(times))
-    needed = any(v.size_lo == 0 for v in intervals)
-    needed = needed or any(t for i, row in enumerate(matrix) for j, t in enumerate(row) if i != j)
-    return tuple(matrix) if needed else ()
+    return tuple(matrix)
 
 
 @named

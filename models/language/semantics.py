@@ -278,8 +278,8 @@ def violation(constraint: Constraint, ev: Evaluator) -> tuple[float, str] | None
             return _alternative(constraint, ev.assignment)
         case Cumulative():
             return _cumulative(constraint, ev)
-        case NoOverlap(intervals, transitions):
-            if transitions:
+        case NoOverlap(intervals):
+            if constraint.timed:
                 return _transitions(constraint, ev.assignment)
             return _no_overlap(intervals, ev.assignment)
         case AllOrNone(intervals):

@@ -80,8 +80,7 @@ class IntervalSequence:
         if direct:
             return DirectTransitions(self.intervals, self.types, times)
         between = tuple(tuple(times[s][t] for t in self.types) for s in self.types)
-        needed = any(t for i, row in enumerate(between) for j, t in enumerate(row) if i != j)
-        return NoOverlap(self.intervals, between if needed else ())  # the sizes are above 0: times of 0 require nothing
+        return NoOverlap(self.intervals, between)
 
     @named
     def first(self, interval: Interval) -> Order:

@@ -231,7 +231,10 @@ def test_times_between_neighbours_are_those_of_all_pairs_where_no_way_over_a_thi
 
 @pytest.mark.parametrize("direct", [True, False])
 def test_times_of_0_are_the_same_after_json(m, direct):
-    m.add(sl.sequence(jobs_of(m)).no_overlap([[0] * 3] * 3, direct=direct))
+    jobs = jobs_of(m)
+    m.add(sl.sequence(jobs, types=[0, 1, 2]).no_overlap([[0] * 3] * 3, direct=direct))
+    m.add(sl.no_overlap(jobs, [[0] * 3] * 3))
+    assert m.to_json().count("[[0, 0, 0], [0, 0, 0], [0, 0, 0]]") == 2
     again = sl.Model.from_json(m.to_json())
     assert again.to_json() == m.to_json()
     assert all(
