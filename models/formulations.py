@@ -39,10 +39,10 @@ class Formulation(Protocol):
         """Return the model of a problem."""
 
 
-def _check(label: str, found: object) -> None:
+def _check(label: str, part: object) -> None:
     """Raise PluginError if an object is no function."""
-    if not callable(found):
-        raise PluginError(f"{label} is {excerpt(found)}; expected a function of a problem that returns an Encoding")
+    if not callable(part):
+        raise PluginError(f"{label} is {excerpt(part)}; expected a function of a problem that returns an Encoding")
 
 
 FORMULATIONS: Registry[Formulation] = Registry("formulation", "schedlab.formulations", {}, _check)

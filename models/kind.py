@@ -143,10 +143,10 @@ class ProblemKind:
     formulations: tuple[str, ...] = ()
 
 
-def _check(label: str, found: object) -> None:
+def _check(label: str, part: object) -> None:
     """Raise PluginError if an object is no ProblemKind."""
-    if not isinstance(found, ProblemKind):
-        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.models.kind.ProblemKind")
+    if not isinstance(part, ProblemKind):
+        raise PluginError(f"{label} is {excerpt(part)}; expected a schedlab.models.kind.ProblemKind")
 
 
 KINDS: Registry[ProblemKind] = Registry("problem kind", "schedlab.problems", OWN, _check)

@@ -56,7 +56,7 @@ def plain_name(what: str, name: str) -> None:
         raise WrongValue(f"the name of the {what} is {excerpt(name)}; expected letters, digits, '-', '_' and '.' alone")
 
 
-def check_parts(label: str, found: object, methods: Iterable[str]) -> None:
+def check_parts(label: str, part: object, methods: Iterable[str]) -> None:
     """Raise PluginError if the name of an object is no text, or a method is no function; it has all of them.
 
     Examples
@@ -67,12 +67,12 @@ def check_parts(label: str, found: object, methods: Iterable[str]) -> None:
         ...
     schedlab.models.plugins.PluginError: the argument dispatcher: name is None; expected a text on one line
     """
-    name = getattr(found, "name", None)
+    name = getattr(part, "name", None)
     if not isinstance(name, str) or not name.isprintable() or not name:
         raise PluginError(f"{label}: name is {excerpt(name)}; expected a text on one line")
     for each in methods:
-        if not callable(getattr(found, each)):
-            raise PluginError(f"{label}: {each} is {excerpt(getattr(found, each))}; expected a function")
+        if not callable(getattr(part, each)):
+            raise PluginError(f"{label}: {each} is {excerpt(getattr(part, each))}; expected a function")
 
 
 def entry_points_of(group: str) -> Iterable[EntryPoint]:
@@ -208,14 +208,14 @@ class WrongAnswer(PluginError, ValueError):
     """A user's function has returned something else than its protocol says; the message names the object and the value."""
 
 
-def returned_numbers(who: str, found: object, count: int, each: str, finite: bool = False) -> Floats:
+def returned_numbers(who: str, answer: object, count: int, each: str, finite: bool = False) -> Floats:
     """Return what a user's function has returned as an array of one number for each of some things.
 
     Parameters
     ----------
     who : str
         The object and its function, for the message: ``"policy 'x': its key"``.
-    found : object
+    answer : object
         What was returned: an array or a sequence.
     count : int
         How many numbers are expected.
@@ -244,11 +244,11 @@ def returned_numbers(who: str, found: object, count: int, each: str, finite: boo
     schedlab.models.plugins.WrongAnswer: policy 'x': its key returned an array of shape (2,), [3, 1.5]; expected one number for each of 99 jobs, shape (99,)
     """
     expected = f"expected one number for each of {count} {each}, shape ({count},)"
-    array = _array(found)
+    array = _array(answer)
     if array is None or array.dtype.kind not in f"{NUMBERS}O":
         kind = "" if array is None or not array.shape else f"an array of type {array.dtype} "
-        raise WrongAnswer(f"{who} returned {kind}{_shown(found)}; {expected}")
-    _check_shape(who, found, array, count, expected)
+        raise WrongAnswer(f"{who} returned {kind}{_shown(answer)}; {expected}")
+    _check_shape(who, answer, array, count, expected)
     if array.dtype.kind == "O":
         bad = next((k for k, value in enumerate(array) if not is_real(value)), None)
         if bad is not None:
@@ -262,12 +262,12 @@ def returned_numbers(who: str, found: object, count: int, each: str, finite: boo
     return numbers
 
 
-def returned_wholes(who: str, found: object, count: int, each: str, least: int, unit: str = "") -> Ints:
+def returned_wholes(who: str, answer: object, count: int, each: str, least: int, unit: str = "") -> Ints:
     """Return what a user's function has returned as an array of one whole number for each of some things.
 
     Parameters
     ----------
-    who, found, count, each
+    who, answer, count, each
         As for ``returned_numbers``.
     least : int
         The smallest number that is allowed.
@@ -292,10 +292,10 @@ def returned_wholes(who: str, found: object, count: int, each: str, least: int, 
     schedlab.models.plugins.WrongAnswer: predictor p: begin returned -4 at position 1; expected a whole number of seconds of at least 1 for each of 2 jobs, shape (2,)
     """
     expected = f"expected a whole number {unit}of at least {least} for each of {count} {each}, shape ({count},)"
-    array = _array(found)
+    array = _array(answer)
     if array is None or not array.shape:
-        raise WrongAnswer(f"{who} returned {_shown(found)}; {expected}")
-    _check_shape(who, found, array, count, expected)
+        raise WrongAnswer(f"{who} returned {_shown(answer)}; {expected}")
+    _check_shape(who, answer, array, count, expected)
     wholes, fault = whole_array(array)
     if fault is not None:
         raise WrongAnswer(f"{who} returned {_shown(fault[1])} at position {fault[0]}; {expected}")
@@ -305,7 +305,7 @@ def returned_wholes(who: str, found: object, count: int, each: str, least: int, 
     return wholes
 
 
-def returned_indices(who: str, found: object, count: int, each: str) -> Ints:
+def returned_indices(who: str, answer: object, count: int, each: str) -> Ints:
     """Return what a user's function has returned as indices of some things; one that is repeated counts once.
 
     A mask of truth values is refused: as indices it would mean the things 0 and 1.
@@ -314,7 +314,7 @@ def returned_indices(who: str, found: object, count: int, each: str) -> Ints:
     ----------
     who : str
         The object and its function, for the message.
-    found : object
+    answer : object
         What was returned: an array or a sequence; an empty one is allowed.
     count : int
         How many things there are: indices go from 0 to ``count - 1``.
@@ -339,13 +339,13 @@ def returned_indices(who: str, found: object, count: int, each: str) -> Ints:
     schedlab.models.plugins.WrongAnswer: OneQueue().jobs returned a mask of truth values, [True, False, True]; expected indices of jobs, whole numbers from 0 to 2: numpy.flatnonzero(mask) makes them
     """
     expected = f"expected indices of {each}, whole numbers from 0 to {count - 1}"
-    array = _array(found)
+    array = _array(answer)
     if array is None or array.ndim != 1:
         shape = f"an array of shape {array.shape}, " if array is not None and array.shape else ""
-        raise WrongAnswer(f"{who} returned {shape}{_shown(found)}; {expected}")
+        raise WrongAnswer(f"{who} returned {shape}{_shown(answer)}; {expected}")
     if array.dtype.kind == "b":
         hint = f"{expected}: numpy.flatnonzero(mask) makes them"
-        raise WrongAnswer(f"{who} returned a mask of truth values, {_shown(found)}; {hint}")
+        raise WrongAnswer(f"{who} returned a mask of truth values, {_shown(answer)}; {hint}")
     wholes, fault = (np.zeros(0, np.int64), None) if not array.size else whole_array(array)
     if fault is not None:
         raise WrongAnswer(f"{who} returned {_shown(fault[1])} at position {fault[0]}; {expected}")
@@ -356,7 +356,7 @@ def returned_indices(who: str, found: object, count: int, each: str) -> Ints:
     return wholes[np.sort(first)]
 
 
-def returned_number(who: str, found: object) -> float:
+def returned_number(who: str, answer: object) -> float:
     """Return what a user's function has returned if it is one finite number; raise WrongAnswer else.
 
     Examples
@@ -366,9 +366,9 @@ def returned_number(who: str, found: object) -> float:
         ...
     schedlab.models.plugins.WrongAnswer: objective 'due': value returned None; expected a finite number
     """
-    single = found.item() if isinstance(found, (np.ndarray, np.generic)) and found.size == 1 else found
+    single = answer.item() if isinstance(answer, (np.ndarray, np.generic)) and answer.size == 1 else answer
     if not is_number(single):
-        raise WrongAnswer(f"{who} returned {_shown(found)}; expected a finite number")
+        raise WrongAnswer(f"{who} returned {_shown(answer)}; expected a finite number")
     return single
 
 
@@ -383,20 +383,20 @@ def is_false(answer: object) -> bool:
     return isinstance(answer, (bool, np.bool_)) and not answer
 
 
-def _array(found: object) -> NDArray[np.generic] | None:
+def _array(answer: object) -> NDArray[np.generic] | None:
     """Return the values as an array; None if they are no array: None, a text, a mapping, lists of different lengths."""
-    if found is None or isinstance(found, str | bytes | dict | set | frozenset):
+    if answer is None or isinstance(answer, str | bytes | dict | set | frozenset):
         return None
     try:
-        return np.asarray(found)
+        return np.asarray(answer)
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _check_shape(who: str, found: object, array: NDArray[np.generic], count: int, expected: str) -> None:
+def _check_shape(who: str, answer: object, array: NDArray[np.generic], count: int, expected: str) -> None:
     if array.shape != (count,):
         what = f"an array of shape {array.shape}, " if array.shape else ""
-        raise WrongAnswer(f"{who} returned {what}{_shown(found)}; {expected}")
+        raise WrongAnswer(f"{who} returned {what}{_shown(answer)}; {expected}")
 
 
 def _shown(value: object) -> str:

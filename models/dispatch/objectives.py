@@ -393,12 +393,12 @@ def _check_fields(objective: Objective) -> None:
         )
 
 
-def _check(label: str, found: object) -> None:
+def _check(label: str, part: object) -> None:
     """Raise PluginError if an object is no Objective, or a field of it is wrong."""
-    if not isinstance(found, Objective):
-        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.models.dispatch.objectives.Objective")
+    if not isinstance(part, Objective):
+        raise PluginError(f"{label} is {excerpt(part)}; expected a schedlab.models.dispatch.objectives.Objective")
     try:
-        _check_fields(found)
+        _check_fields(part)
     except SchedlabError as e:
         raise PluginError(f"{label}: {e}") from e
 

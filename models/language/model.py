@@ -86,17 +86,22 @@ class Model:
         self._horizon = None if horizon is None else whole(horizon, f"the horizon of {name}")
         if self._horizon is not None and self._horizon < 0:
             raise ModelError(f"model {name!r}: the horizon is {self._horizon}; it must be >= 0")
-        self._derivation = Derivation(self)  # copies with other constraints share it: their intervals are the same
+        # of a model without a declared horizon; copies with other constraints share it: their intervals are the same
+        self._derivation = Derivation(self) if self._horizon is None else None
 
     @property
     def horizon(self) -> int:
         """The latest start in seconds of intervals that are declared without ``start``; as declared, else derived."""
-        return self._derivation.horizon().value if self._horizon is None else self._horizon
+        derived = self.derived_horizon
+        if derived is not None:
+            return derived.value
+        assert self._horizon is not None  # a model without a declared horizon has a derived one
+        return self._horizon
 
     @property
     def derived_horizon(self) -> Horizon | None:
         """The horizon that is derived from the model, and whether it is proved to suffice; None if one is declared."""
-        return self._derivation.horizon() if self._horizon is None else None
+        return None if self._derivation is None else self._derivation.horizon()
 
     def blank(self) -> Model:
         """Return a model of the same name and horizon without variables, constraints and objectives."""
@@ -365,10 +370,10 @@ class Model:
         if len(places) == 1 or (places and not isinstance(wanted, str)):
             return places[0]
         if isinstance(wanted, str):
-            found = f"{how_many(len(places), 'constraint')} are named {wanted!r}; give the constraint itself"
+            message = f"{how_many(len(places), 'constraint')} are named {wanted!r}; give the constraint itself"
             missing = hint(wanted, [c.name for c in self.constraints], "its constraints are", "it has none")
             raise ModelError(
-                f"model {self.name!r}: {what}(): {found if places else f'{wanted!r} is no constraint; {missing}'}"
+                f"model {self.name!r}: {what}(): {message if places else f'{wanted!r} is no constraint; {missing}'}"
             )
         raise ModelError(
             f"model {self.name!r}: {what}({told(given)}): the model has no such constraint; give the object that was "
@@ -377,7 +382,8 @@ class Model:
 
     def _change(self, constraints: list[NamedConstraint]) -> None:
         self.constraints = constraints
-        self._derivation.forget()
+        if self._derivation is not None:
+            self._derivation.forget()
 
     def minimize(
         self, objective: Expression | Number | Sequence[Expression | Number], *, replace: bool = False

@@ -207,10 +207,10 @@ def _loaded(data: str | bytes) -> Any:
         raise ModelError("the JSON text of the model is nested too deeply") from e
 
 
-def _check_version(found: Any) -> None:
-    if not isinstance(found, Mapping) or MARK not in found:
+def _check_version(data: Any) -> None:
+    if not isinstance(data, Mapping) or MARK not in data:
         raise ModelError(f'the data are no model of schedlab: expected an object with "{MARK}": {VERSION}')
-    version = found[MARK]
+    version = data[MARK]
     if type(version) is not int or version < 1:
         raise ModelError(f"{MARK}: expected the version as a whole number, {VERSION}, not {version!r:.60}")
     if version > VERSION:
@@ -225,28 +225,28 @@ class _Reader:
         self.model = model
         self.functions: list[Linear] = []
 
-    def read(self, found: Mapping[str, Any]) -> None:
+    def read(self, data: Mapping[str, Any]) -> None:
         """Add all parts of a model, in the order in which they refer to each other."""
         model = self.model
-        for place, entry in _entries(found, "intervals"):
+        for place, entry in _entries(data, "intervals"):
             with _at(place):
                 self.interval(place, entry)
-        for place, entry in _entries(found, "integers"):
+        for place, entry in _entries(data, "integers"):
             _check_keys(place, entry, ("name", "lo", "hi"))
             with _at(place):
                 lo, hi = (_whole(f"{place}.{end}", entry[end]) for end in ("lo", "hi"))
                 model.integer(_typed(f"{place}.name", entry["name"], str), lo, hi)
-        for place, entry in _entries(found, "functions"):
+        for place, entry in _entries(data, "functions"):
             with _at(place):
                 self.functions.append(self.function(place, entry))
-        for place, entry in _entries(found, "constraints"):
+        for place, entry in _entries(data, "constraints"):
             with _at(place):
                 made = self.constraint(place, entry)
                 model.add(made, _typed(f"{place}.name", entry["name"], str))
-        sense = found["sense"]
+        sense = data["sense"]
         if sense not in ("minimize", "maximize"):
             raise ModelError(f'sense: expected "minimize" or "maximize", not {sense!r:.60}')
-        objectives = [self.linear(place, entry) for place, entry in _entries(found, "objectives")]
+        objectives = [self.linear(place, entry) for place, entry in _entries(data, "objectives")]
         if objectives:
             (model.minimize if sense == "minimize" else model.maximize)(objectives)
 
@@ -426,8 +426,8 @@ def _kind(place: str, entry: Any, known: tuple[str, ...]) -> str:
     return str(kind)
 
 
-def _entries(found: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
-    return ((f"{key}[{k}]", entry) for k, entry in enumerate(_typed(key, found[key], list)))
+def _entries(data: Mapping[str, Any], key: str) -> Iterator[tuple[str, Any]]:
+    return ((f"{key}[{k}]", entry) for k, entry in enumerate(_typed(key, data[key], list)))
 
 
 def _entry(place: str, index: Any, known: list[T], what: str) -> T:
