@@ -728,10 +728,9 @@ def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] |
         faults = [(at, array[at]) for at in rows if not is_whole(array[at]) or not -(2**63) <= array[at] < 2**63]
         if faults:  # of an array of floats, name a value that equals no integer if there is one
             at, value = next((f for f in faults if not (is_number(f[1]) and f[1] == int(f[1]))), faults[0])
-            return np.zeros(array.shape, np.int64), (
-                at[0] if at else 0,
-                value.item() if array.dtype != object else value,
-            )
+            place = at[0] if at else 0
+            shown_value = value if array.dtype == object else value.item()
+            return np.zeros(array.shape, np.int64), (place, shown_value)
     return array.astype(np.int64), None
 
 

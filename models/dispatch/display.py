@@ -342,7 +342,9 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
     begin = min(s.first for s in spans.values())
     end = max(s.end for s in spans.values())
     during = f"between {moment(begin)} and {moment(end)}" + _beside(part)
-    return f"{listed(list(spans))} {'do' if len(spans) > 1 else 'does'} not fit {_together(uses)} {during}{f' if {listed(wishes)}' if wishes else ''}"
+    verb = "do" if len(spans) > 1 else "does"
+    condition = f" if {listed(wishes)}" if wishes else ""
+    return f"{listed(list(spans))} {verb} not fit {_together(uses)} {during}{condition}"
 
 
 def _uses(part: Dispatch, names: Sequence[str]) -> list[Use]:
@@ -648,25 +650,32 @@ def _units(part: Job) -> str:
     return f"{how_many(part.units, 'unit')} with {request}{' each' if part.units > 1 else ''}"
 
 
+UNLIMITED: dict[str, dict[str, Any]] = {  # kind of an element of a job -> the fields of a job without it
+    "deadline": {"deadline": None},
+    "window": {"windows": ()},
+    "earliest start": {"earliest_start": None},
+    "nodes": {"nodes": (), "features": ""},
+    "units on a node": {"per_node": None},
+    "whole nodes": {"whole_nodes": False},
+}
+
+
 def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
     """Return the job with its kept limits."""
-    return replace(
-        job,
-        deadline=job.deadline if ("deadline", job.id) in names else None,
-        windows=job.windows if ("window", job.id) in names else (),
-        earliest_start=job.earliest_start if ("earliest start", job.id) in names else None,
-        nodes=job.nodes if ("nodes", job.id) in names else (),
-        features=job.features if ("nodes", job.id) in names else "",
-        per_node=job.per_node if ("units on a node", job.id) in names else None,
-        whole_nodes=job.whole_nodes and ("whole nodes", job.id) in names,
-    )
+    changes: dict[str, Any] = {}
+    for kind, fields in UNLIMITED.items():
+        if (kind, job.id) not in names:
+            changes |= fields
+    return replace(job, **changes)
 
 
 def _capacity(resource: str, group: NodeGroup) -> str:
     amount = group.capacity.get(resource, 0)
     few = group.count == 1
     nodes = f"the only {group.name} node has" if few else f"the {group.count} {group.name} nodes have"
-    return f"{nodes} {amount if amount else 'no'} {resource}{' each' if amount and not few else ''}"
+    if not amount:
+        return f"{nodes} no {resource}"
+    return f"{nodes} {amount} {resource}" + ("" if few else " each")
 
 
 def _calendar(queue: Queue) -> str:

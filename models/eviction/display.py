@@ -124,17 +124,12 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
         times = written.get(c.id)
         killed = row["strategy"] == "kill"
         end = 0 if killed else None
+        writes = None
         if times is not None:
             end = times.end
-        entries.append(
-            {
-                **row,
-                "nodes": c.nodes,
-                "writes": None if times is None else times.writes,
-                "end": end,
-                "loss": c.loss if killed else 0,
-            }
-        )
+            writes = times.writes
+        loss = c.loss if killed else 0
+        entries.append({**row, "nodes": c.nodes, "writes": writes, "end": end, "loss": loss})
     return entries
 
 
@@ -183,12 +178,10 @@ class EvictionElements(Elements):
         bandwidth = p.file_system_mb_s
         if bandwidth is not None and BANDWIDTH not in names:
             bandwidth = max(bandwidth, int(draw) + 1)
-        return p.replace(
-            jobs=[c if c.id in jobs else replace(c, loss=0) for c in p.candidates],
-            nodes_needed=p.nodes_needed if NODES in names else 0,
-            deadline_s=p.deadline_s if DEADLINE in names else max(p.deadline_s, longest * p.step_s),
-            file_system_mb_s=bandwidth,
-        )
+        nodes = p.nodes_needed if NODES in names else 0
+        deadline = p.deadline_s if DEADLINE in names else max(p.deadline_s, longest * p.step_s)
+        candidates = [c if c.id in jobs else replace(c, loss=0) for c in p.candidates]
+        return p.replace(jobs=candidates, nodes_needed=nodes, deadline_s=deadline, file_system_mb_s=bandwidth)
 
     def sentence(self, found: Sequence[Element]) -> str:
         """Return how many nodes are free without a loss in time, and what is missing."""

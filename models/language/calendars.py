@@ -463,7 +463,12 @@ def openings(windows: Any, where: str) -> tuple[Opening, ...]:
             joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
         else:
             joined.append((low, high))
-    return tuple((None if a == -np.inf else int(a), None if b == np.inf else int(b)) for a, b in joined)
+    return tuple((_finite(low), _finite(high)) for low, high in joined)
+
+
+def _finite(bound: float) -> int | None:
+    """Return a bound as a whole number; None if it is infinite."""
+    return None if bound in (-math.inf, math.inf) else int(bound)
 
 
 def _between(windows: tuple[Window, ...], later: int) -> tuple[Opening, ...]:

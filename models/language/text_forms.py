@@ -304,11 +304,15 @@ class _Reader:
 
     def comparison(self, place: str, entry: Any) -> Comparison:
         e = self.terms(place, entry)
-        lo, hi = (None if entry.get(k) is None else _number(f"{place}.{k}", entry[k]) for k in ("lo", "hi"))
-        if lo is None and hi is None:
+        if entry.get("lo") is None and entry.get("hi") is None:
             raise ModelError(f"{place}: expected a number as lo or hi, or both")
-        c = e.constant
-        return Comparison(Linear(e.terms), -math.inf if lo is None else lo - c, math.inf if hi is None else hi - c)
+        lo: Number = -math.inf
+        hi: Number = math.inf
+        if entry.get("lo") is not None:
+            lo = _number(f"{place}.lo", entry["lo"]) - e.constant
+        if entry.get("hi") is not None:
+            hi = _number(f"{place}.hi", entry["hi"]) - e.constant
+        return Comparison(Linear(e.terms), lo, hi)
 
     def truth(self, place: str, entry: Any) -> Comparison:
         """Return the comparison of a ``holds``, which is kept as it is written."""
