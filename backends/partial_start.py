@@ -16,7 +16,7 @@ from ..models.language.expressions import Comparison, Integer, Interval
 from ..models.language.quantities import ModelError, pair, told, whole
 from ..models.words import how_many
 from .base import Limits, WarmStart
-from .driver import run
+from .driver import defining, run
 
 # --- Values for some of the variables of a model, as constraints that fix them: what a partial warm start gives.
 
@@ -216,7 +216,7 @@ def complete(
     fixed = fixing(given)
     part = copy.copy(model)
     part.objectives = []
-    part.constraints = [*model.constraints, *fixed]
+    part.constraints = [*model.constraints, *fixed, *defining(model, 0)]
     left = limits.deadline.remaining
     seconds = SECONDS if left is None else min(SECONDS, SHARE * left)
     found = run(

@@ -76,3 +76,29 @@ def test_wrong_keys_and_values_are_named() -> None:
         sl.solve(m, backend="cpsat", warm_start={"a": 0})
     with pytest.raises(TypeError, match="not a dict"):
         sl.solve("eurora_99", "multi-search", warm_start={"j01": 0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["cpsat", "highs"])
+def test_the_missing_values_give_the_objective_a_value(name: str) -> None:
+    """The objective is the entry of an array; without it, nothing keeps the index inside of the array."""
+    m = sl.Model("m")
+    x, y, z = m.integer("x", 0, 1), m.integer("y", 0, 9), m.integer("z", 0, 9)
+    m.add(y + z >= 12, "both are large")
+    m.minimize([x, sl.element([5, 4, 3, 2, 1], y - 3) + x])
+    result = sl.solve(m, backend=name, warm_start={z: 9}, threads=1, seed=1, time_limit=60)
+    assert (result.status, result.objective) == ("optimal", (0, 1))
+    assert result.warm_start is not None
+    assert result.warm_start.fate == "repaired"
+
+
+def test_missing_values_without_a_value_of_the_objective_are_refused() -> None:
+    m = sl.Model("m")
+    x, y = m.integer("x", 0, 1), m.integer("y", 0, 9)
+    m.minimize(sl.element([5, 4], y) + x)
+    result = sl.solve(m, backend="cpsat", warm_start={y: 7}, threads=1, seed=1, time_limit=60)
+    assert (result.status, result.objective) == ("optimal", 4)
+    assert result.warm_start is not None
+    assert (result.warm_start.fate, result.warm_start.reason) == (
+        "rejected",
+        "no solution of the model has the values of the partial start",
+    )
