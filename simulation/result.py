@@ -18,8 +18,17 @@ from ..models.display.gantt import GREY, RED, Bar, Gantt
 from ..models.excerpt import one_line
 from ..models.language import Violation
 from ..models.node_states import node_states
-from .records import Attempt, NodeRanges, ReplayData, attempts_of, running_as_replay, schedule_of
-from .verify.runs import chunk_requests, chunk_rows, runs_of
+from .records import (
+    Attempt,
+    NodeRanges,
+    ReplayData,
+    attempts_of,
+    chunk_requests,
+    chunk_rows,
+    running_as_replay,
+    runs_of,
+    schedule_of,
+)
 
 if TYPE_CHECKING:
     import pandas

@@ -30,24 +30,21 @@ from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .dispatchers.slurm import Slurm
 from .engine import STOPPED, Engine, OnProgress
 from .errors import ONE_REQUEST
-from .features.batch_server import batch_server, split_events
-from .features.dependencies import Dependencies
+from .features.arrivals import Dependencies, UserRequests
+from .features.batch_server import NodeEvents, batch_server, split_events
 from .features.feature import Feature
-from .features.limits import Limits, desired_of, lent, limits_of
-from .features.named import features_of
-from .features.node_events import NodeEvents
+from .features.limits import Limits, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
-from .features.running_limits import RunningLimits, licences_of
 from .features.site_limits import on_site, site_limits
-from .features.user_requests import UserRequests
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
-from .preemption.settings import Preemption
+from .preemption import Preemption
 from .replay_setup import set_up
 from .result import Simulation
+from .settings import features_of
 from .users import Users, users_of
 
 # --- Which dispatchers take heterogeneous jobs.
@@ -456,7 +453,7 @@ def simulate(
     with progress_line(), lending:
         simulation = Engine(setup, parts, on_progress, scheduler).run()
     simulation.desired = wished
-    from .verify.replay import violations
+    from .verify import violations
 
     on_each_node = chosen.policy is None
     stops = [stop for feature in added for stop in feature.stops(simulation)]

@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from ...models.counts import how_many
 from ...models.excerpt import with_short_repr
-from ...simulation.dispatchers.dardis.dask import OPEN, local_cluster
+from ...simulation.dispatchers.dardis.transport import OPEN, local_cluster
 from ..errors import WrongUse
 from ..processes import cores
 from ..records.store import Record

@@ -37,7 +37,7 @@ from .settings import SETTINGS, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
-    from ...simulation.preemption.settings import Preemption
+    from ...simulation.preemption import Preemption
     from ...simulation.records import ReplayData
     from ...simulation.result import Simulation
 
@@ -283,9 +283,8 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
 
 def _check(values: dict[str, Any], evictors: Sequence[str]) -> None:
     """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
-    from ...simulation.preemption.events import STREAMS, read_on_demand
-    from ...simulation.preemption.evictors import evictor_of
-    from ...simulation.preemption.settings import checkpoints_of
+    from ...simulation.on_demand_jobs import STREAMS, read_on_demand
+    from ...simulation.preemption import checkpoints_of, evictor_of
 
     for text in evictors:
         evictor_of(text)
@@ -314,15 +313,15 @@ def _of_log(text: str) -> str | None:
 
 
 def _of_failures(text: str) -> str | None:
-    from ...simulation.preemption.events import rate_of
+    from ...simulation.on_demand_jobs import rate_of
 
     return None if rate_of(text) is not None else _content("--failures", text)
 
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
     """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
-    from ...simulation.preemption.events import STREAMS, failures_of, read_on_demand
-    from ...simulation.preemption.settings import Preemption
+    from ...simulation.on_demand_jobs import STREAMS, failures_of, read_on_demand
+    from ...simulation.preemption import Preemption
 
     if replay.on_demand is None and replay.failures is None:
         return None
