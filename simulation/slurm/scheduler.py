@@ -30,7 +30,7 @@ from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
-from ..features.site_limits import owners_of
+from ..features.site_limits import owners_of, tres_of
 from . import columns as c
 from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
 from .events import (
@@ -299,6 +299,7 @@ class SharedTables:
         least = np.maximum(fewest, np.minimum(trace.units, np.maximum(asked_least, part_least)))
         table[:, c.MIN_NODES] = least
         table[:, c.MAX_NODES] = np.where(asked_most > 0, np.maximum(asked_most, least), 0)
+        self._allow_more_nodes()
         table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units
         table[:, c.CPUS_PER_TASK] = 1
         table[:, c.PER_NODE] = most
@@ -320,6 +321,15 @@ class SharedTables:
         self.need = np.zeros((size, c.LIMIT_CPUS + 1), np.int64)
         cores = self._engine.platform.resources.index("cores")
         self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
+
+    def _allow_more_nodes(self) -> None:
+        """Let partitions give jobs the nodes that they need here: MaxNodes is for what a job asks for, and it may have run on more."""
+        if not any(part.max_nodes is not None for part in self.partitions):
+            return
+        needed = tres_of(self._engine.workload, self._engine.platform)["node"]
+        for row in np.flatnonzero(needed > self.parts[:, c.PART_MAX_NODES].min()).tolist():
+            of_job = self.job_parts[row]
+            self.parts[of_job, c.PART_MAX_NODES] = np.maximum(self.parts[of_job, c.PART_MAX_NODES], needed[row])
 
     def _whole_tables(self) -> None:
         """Find the nodes that the jobs may have that take whole nodes, with one unit on each."""
