@@ -21,7 +21,7 @@ from schedlab.instances.generators.lublin import workload
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.simulation import Preemption, evictor_of
-from schedlab.simulation.preemption.events import Stream
+from schedlab.simulation.on_demand_jobs import Stream
 
 from .benchmark import Benchmark, Case, main
 from .replay import write_trace

@@ -15,29 +15,22 @@ if TYPE_CHECKING:
     from .dispatchers.registry import check_dispatcher, dispatcher_names, is_dispatcher, parse_dispatcher
     from .errors import SimulationError
     from .features.feature import Feature
-    from .features.named import FEATURES
     from .features.requeue import Requeue, requeue_of
     from .node_policies import NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
-    from .outputs.reading import JobsError, JobsTable, read_jobs
-    from .outputs.tables import read_attempts, write_attempts
-    from .outputs.writing import write_jobs
+    from .on_demand_jobs import OnDemandJob
+    from .outputs import JobsError, JobsTable, read_attempts, read_jobs, write_attempts, write_jobs
     from .predictors import Predictor, predictor_of
-    from .preemption.events import OnDemandJob
-    from .preemption.evictors import Evictor, evictor_of
-    from .preemption.settings import CheckpointModel, Preemption, checkpoints_of
+    from .preemption import CheckpointModel, Evictor, Preemption, checkpoints_of, evictor_of
     from .rankers import Ranker, parse_ranker
     from .records import Decisions, NodeRanges, ReplayData, attempts_of
     from .result import Simulation
-    from .settings import setting
+    from .settings import FEATURES, setting
     from .shadow import decide
     from .simulator import simulate
     from .users import Users, users_of
-    from .verify.replay import violations
+    from .verify import violations
 
 LATER = {  # module: its names
-    "settings": ("setting",),
-    "features.named": ("FEATURES",),
-    "features.feature": ("Feature",),
     "agenda": ("Rank",),
     "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
     "dispatchers.cp.dispatcher": ("CPDispatcher",),
@@ -46,28 +39,22 @@ LATER = {  # module: its names
     "dispatchers.policy": ("POLICIES", "Policy"),
     "dispatchers.production": ("CPModel", "Portfolio"),
     "dispatchers.registry": ("check_dispatcher", "dispatcher_names", "is_dispatcher", "parse_dispatcher"),
+    "errors": ("SimulationError",),
+    "features.feature": ("Feature",),
     "features.requeue": ("Requeue", "requeue_of"),
     "node_policies": ("NodeDecision", "NodeMoment", "NodePolicy", "Switching", "node_policy_of"),
-    "outputs.reading": ("JobsError", "JobsTable", "read_jobs"),
-    "outputs.tables": ("read_attempts", "write_attempts"),
-    "outputs.writing": ("write_jobs",),
+    "on_demand_jobs": ("OnDemandJob",),
+    "outputs": ("JobsError", "JobsTable", "read_attempts", "read_jobs", "write_attempts", "write_jobs"),
     "predictors": ("Predictor", "predictor_of"),
-    "preemption.events": ("OnDemandJob",),
-    "preemption.evictors": ("Evictor", "evictor_of"),
-    "preemption.settings": ("CheckpointModel", "Preemption", "checkpoints_of"),
+    "preemption": ("CheckpointModel", "Evictor", "Preemption", "checkpoints_of", "evictor_of"),
     "rankers": ("Ranker", "parse_ranker"),
-    "errors": ("SimulationError",),
-    "records": (
-        "Decisions",
-        "NodeRanges",
-        "ReplayData",
-        "attempts_of",
-    ),
+    "records": ("Decisions", "NodeRanges", "ReplayData", "attempts_of"),
     "result": ("Simulation",),
+    "settings": ("FEATURES", "setting"),
     "shadow": ("decide",),
     "simulator": ("simulate",),
     "users": ("Users", "users_of"),
-    "verify.replay": ("violations",),
+    "verify": ("violations",),
 }
 __getattr__ = names_later(__name__, LATER)
 __all__ = [

@@ -11,8 +11,7 @@ from ..models.array_types import Floats, Ints
 from ..models.compiled import compiled, internal
 from ..models.desired_profile import POWER, DesiredProfile
 from .curves import usage
-from .records import ReplayData
-from .verify.runs import Runs, runs_of
+from .records import ReplayData, Runs, runs_of
 
 # --- The volume of use above a desired profile, summed over the nodes; compiled.
 

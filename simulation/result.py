@@ -16,9 +16,17 @@ from ..models.excerpt import one_line
 from ..models.gantt import GREY, RED, Bar, Gantt, rectangles
 from ..models.language import Violation
 from ..models.node_states import node_states
-from ..models.words import how_many
-from .records import Attempt, NodeRanges, ReplayData, attempts_of, running_as_replay, schedule_of
-from .verify.runs import chunk_requests, chunk_rows, runs_of
+from .records import (
+    Attempt,
+    NodeRanges,
+    ReplayData,
+    attempts_of,
+    chunk_requests,
+    chunk_rows,
+    running_as_replay,
+    runs_of,
+    schedule_of,
+)
 
 if TYPE_CHECKING:
     import pandas

@@ -1,18 +1,30 @@
-"""Settings that are described once: from a field of a dataclass come an option, a part of a record, a label and a row of a table.
+"""Settings that are described once, in the fields of a dataclass; and the features of third parties, which bring such settings.
+
+From a field come an option, a part of a record, a label and a row of a table:
 
 @dataclass(frozen=True)
 class Maintenance:
 rack: str | None = setting(None, "nodes of this group are closed", label="rack {} is maintained")
+
+A feature is a class that derives from ``Feature``, and adds to a replay what schedlab does not have, such as the maintenance of a
+rack. An installed package names it in the group of entry points ``schedlab.features``; a script passes an object, or
+``module:attribute``. Each of its settings is an option of ``bench simulate``, a part of the key of a record, and of the label of
+the replay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from ..models.comparing import hashable
+from ..models.registry import Registry
+
+if TYPE_CHECKING:
+    from .features.feature import Feature
+
 
 Concerns = Literal["jobs", "log", "decisions", "replay"]
 KEY = "setting"  # of the metadata of a field
@@ -133,3 +145,58 @@ def settings_of(kind: type) -> Mapping[str, Described]:
         for f in fields(kind)
         if KEY in f.metadata
     }
+
+
+FEATURES: Registry[Feature] = Registry(
+    "feature", "schedlab.features", {}, parts=("name", "begin", "check"), docs="docs/extending.md"
+)
+"""The features by name: a feature, or a class or function that returns one."""
+
+
+def features_of(given: Iterable[str | Feature | type[Feature]]) -> list[Feature]:
+    """Return features by their names, ``NAME[:OPTION=VALUE]...`` or ``module:attribute``; objects are checked.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such feature or option.
+    WrongOption, PluginError
+        If an option is not allowed, or a feature cannot be made.
+    """
+    return [FEATURES.make(what) for what in given]
+
+
+def settings_of_features() -> Mapping[str, tuple[str, Described]]:
+    """Return the settings of all features by the names of their options: the name of the feature, and the setting.
+
+    Features that cannot be used are left out, and settings whose name another feature has as well.
+    """
+    settings: dict[str, tuple[str, Described]] = {}
+    for name in FEATURES:
+        try:
+            made: Any = FEATURES.find(name).what
+            own = settings_of(made)
+        except Exception:  # a faulty package must not take the options of others; bench doctor names it
+            continue
+        for option, described in own.items():
+            settings.setdefault(option, (name, described))
+    return settings
+
+
+def texts_of(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the features whose settings a user gives, each as a text with its options.
+
+    Parameters
+    ----------
+    given : mapping of str to object
+        Name of the option -> value; None, or False of a flag: not given.
+    """
+    chosen: dict[str, list[str]] = {}
+    known = settings_of_features()
+    for option, value in given.items():
+        if value is None or value is False:
+            continue
+        name, _ = known[option]
+        text = "true" if value is True else str(value)
+        chosen.setdefault(name, []).append(f"{option}={text}")
+    return tuple(":".join([name, *options]) for name, options in chosen.items())

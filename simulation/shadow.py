@@ -1,11 +1,16 @@
-"""One decision of any dispatcher for the state of a real machine, and its comparison with what the machine did."""
+"""One decision of any dispatcher for the state of a real machine, and its comparison with what the machine did.
+
+The answer is checked against the state alone (``faults``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+from itertools import groupby, pairwise
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +21,11 @@ from ..instances.workload import Workload
 from ..models import Dispatch, Running
 from ..models.array_types import Ints
 from ..models.comparing import hashable
+from ..models.counts import how_many
+from ..models.dispatch.jobs import DAY, Job
 from ..models.excerpt import with_short_repr
-from ..models.words import how_many
+from ..models.node_states import node_states
+from ..models.reservations import Reserved
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
@@ -25,14 +33,407 @@ from .dispatchers.policy import Chosen, Policy
 from .dispatchers.registry import Named, parse_dispatcher
 from .engine import Engine
 from .errors import SimulationError
-from .features.feature import Feature
-from .features.machine_at_begin import MachineAtBegin
+from .features.batch_server import WHY
+from .features.feature import Feature, Replay
+from .features.limits import RunningLimits, licences_of
 from .features.running import RunningAtBegin
-from .features.running_limits import RunningLimits, licences_of
 from .predictors import TimedPredictor, predictor_of
 from .replay_setup import set_up
-from .shadow_answer import Answer, faults
 from .simulator import check_takes_all_nodes, check_takes_chunks
+from .timeline import Hold, Use
+
+# --- The answer of a dispatcher to the state of a machine.
+
+SCHEMA, VERSION = "schedlab-decision", 1
+
+
+@with_short_repr
+@hashable
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a dispatcher to the state of a machine.
+
+    Parameters
+    ----------
+    now : int
+        The time of the state in seconds.
+    dispatcher : str
+        The name of the dispatcher.
+    starts : sequence of Start
+        The jobs that start now.
+    planned : sequence of PlannedStart
+        The starts that the dispatcher plans for later times, by time; see ``schedlab.simulation.decide``.
+    expected : mapping of str to int
+        Id of a waiting job -> the duration in seconds that the dispatcher expects.
+    left_out : mapping of str to str
+        Id -> reason, for the jobs that the dispatcher did not see.
+    ended : str
+        How the decision ended, one of ``schedlab.simulation.dispatcher.Ended``.
+    seconds : float
+        Wall time of the decision.
+    shift : int
+        Seconds by which the times are later than those of the state file.
+    """
+
+    now: int
+    dispatcher: str
+    starts: Sequence[Start]
+    planned: Sequence[PlannedStart]
+    expected: Mapping[str, int]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    ended: str = "trivial"
+    seconds: float = 0.0
+    shift: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as an object of the schema ``schedlab-decision`` (docs/decide.md)."""
+        return {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "now": self.now - self.shift,
+            "dispatcher": self.dispatcher,
+            "ended": self.ended,
+            "seconds": round(self.seconds, 3),
+            "waiting": len(self.expected),
+            "starts": [{"id": s.job} | _places(s) for s in self.starts],
+            "planned": [{"id": p.job, "time": int(p.time) - self.shift} | _places(p) for p in self.planned],
+            "left_out": [{"id": job, "reason": why} for job, why in self.left_out.items()],
+        }
+
+
+def _places(start: Start | PlannedStart) -> dict[str, Any]:
+    """Return the units on each node; for a heterogeneous job those of all chunks together, and of each chunk."""
+    if not start.further:
+        return {"nodes": _whole(start.nodes)}
+    chunks = [_whole(nodes) for nodes in (start.nodes, *start.further)]
+    together: Counter[str] = Counter()
+    for nodes in chunks:
+        together.update(nodes)
+    return {"nodes": dict(together), "chunks": chunks}
+
+
+def _whole(nodes: Mapping[str, int]) -> dict[str, int]:
+    return {node: int(units) for node, units in nodes.items()}
+
+
+# --- What is wrong with an answer: a check on the state alone, which shares no code with the dispatchers.
+
+Nodes = Mapping[str, int]
+
+
+class _NodeUse(NamedTuple):
+    """Units of a job on a node from ``begin`` to before ``end``; ``starting``: the job does not run yet."""
+
+    begin: int
+    end: int
+    job: str
+    node: str
+    units: int
+    request: Mapping[str, int]
+    queue: str
+    starting: bool
+
+
+def faults(state: MachineState, answer: Answer) -> list[str]:
+    """Return a sentence for each start that is not possible; an empty list if the answer is valid.
+
+    Each job starts once, with all units of all its chunks, when its queue is open, on nodes that take starts, and no
+    node ever holds more than it has: running jobs last to their expected ends, at least one second, the others their
+    expected durations. ``Answer.expected`` is taken as given. By its walltime, no job runs into a reservation.
+    """
+    jobs = {job.id: job for job in state.waiting}
+    starts = [(s.job, (s.nodes, *s.further), answer.now) for s in answer.starts]
+    starts += [(p.job, (p.nodes, *p.further), p.time) for p in answer.planned]
+    wrong = list[str]()
+    seen = set[str]()
+    uses = [
+        _NodeUse(state.now, max(r.end, state.now + 1), r.job.id, node, units, r.job.request, r.job.queue, False)
+        for r in state.running
+        for node, units in r.nodes.items()
+    ]
+    by_walltime = list(uses)
+    for name, time in [(p.job, p.time) for p in answer.planned]:
+        if time <= state.now:
+            wrong.append(f"job {name!r} is planned at {time}; expected a time after now, {state.now}")
+    for name, nodes, time in starts:
+        if name not in jobs:
+            wrong.append(f"there is no job {name!r} that may start")
+            continue
+        if name in seen:
+            wrong.append(f"job {name!r} starts twice")
+        seen.add(name)
+        wrong.extend(_of_start(state, jobs[name], nodes, time))
+        uses.extend(_uses(state, jobs[name], nodes, time, answer.expected[name]))
+        by_walltime.extend(_uses(state, jobs[name], nodes, time, jobs[name].walltime))
+    alone = {name for name, job in jobs.items() if job.whole_nodes}
+    return [
+        *wrong, *_of_arrays(state, starts), *_of_licences(state, answer.starts), *_overfull(state, uses), *_shared(alone, uses),
+        *_into_reservations(state, by_walltime),
+    ]  # fmt: skip
+
+
+def _of_arrays(state: MachineState, starts: Iterable[tuple[str, Sequence[Nodes], int]]) -> Iterator[str]:
+    """Yield the arrays of which more tasks start than their limits allow beside those that run now."""
+    started = Counter(state.array_of[name] for name, _, _ in starts if name in state.array_of)
+    for array, count in started.items():
+        if count > state.may_start[array]:
+            yield f"{how_many(count, 'task')} of array {array!r} start; at most {state.may_start[array]} may, beside those that run"
+
+
+def _of_licences(state: MachineState, starts: Iterable[Start]) -> Iterator[str]:
+    """Yield the licences of which the starts of now take more than are free."""
+    licences_of = {job.id: job.licences for job in state.waiting}
+    taken: Counter[str] = Counter()
+    for start in starts:
+        taken.update(licences_of.get(start.job, {}))
+    for name, amount in taken.items():
+        free = state.platform.licences.get(name, 0)
+        if amount > free:
+            yield f"the starts take {amount} licences of {name!r}, of which {free} are free"
+
+
+def _uses(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int, seconds: int) -> Iterator[_NodeUse]:
+    """Yield what a start uses on the nodes of the machine."""
+    for part, nodes in zip(job.parts, chunks, strict=False):
+        for node, units in nodes.items():
+            if node in state.platform.capacity:
+                yield _NodeUse(time, time + seconds, job.id, node, units, part.request, job.queue, True)
+
+
+def _of_start(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int) -> Iterator[str]:
+    """Yield what is wrong with one start, apart from the capacities."""
+    closed = dict(zip(state.platform.nodes, state.states, strict=True))
+    if len(chunks) != len(job.parts):
+        yield f"job {job.id!r} has {how_many(len(job.parts), 'chunk')}; its start has nodes of {len(chunks)}"
+    for k, (part, nodes) in enumerate(zip(job.parts, chunks, strict=False)):
+        if sum(nodes.values()) != part.units or any(units < 1 for units in nodes.values()):
+            what = f"chunk {k} of job {job.id!r}" if job.chunks else f"job {job.id!r}"
+            yield f"{what} has {how_many(part.units, 'unit')}; the units of its start are {dict(nodes)}"
+    for node in dict.fromkeys(node for nodes in chunks for node in nodes):
+        if node not in closed:
+            yield f"job {job.id!r} starts on node {node!r}, which the machine does not have"
+        elif not node_states()[closed[node]].starts:
+            yield f"job {job.id!r} starts on node {node!r}, which is {closed[node]}"
+    queue = next(queue for queue in state.queues if queue.name == job.queue)
+    for node, units in ((node, units) for nodes in chunks for node, units in nodes.items()):
+        if any(names and node not in names for names in (queue.nodes, job.nodes)):
+            yield f"job {job.id!r} starts on node {node!r}, which it may not use"
+        if job.per_node is not None and units > job.per_node:
+            yield f"job {job.id!r} has {how_many(units, 'unit')} on node {node!r}; at most {job.per_node} are allowed"
+    daily = queue.daily
+    if daily and not any((time - lo) % DAY <= hi - lo for lo, hi in daily):
+        yield f"job {job.id!r} starts at {time}, when queue {job.queue!r} is closed"
+    if time < job.release:
+        yield f"job {job.id!r} starts at {time}, before {job.release}"
+
+
+def _shared(alone: Set[str], uses: Iterable[_NodeUse]) -> Iterator[str]:
+    """Yield the uses of nodes that other jobs, ``alone``, have whole at the time."""
+    by_node: dict[str, list[_NodeUse]] = {}
+    for use in uses:
+        by_node.setdefault(use.node, []).append(use)
+    for node, here in by_node.items():
+        for use in here:
+            others = [o for o in here if o.job != use.job and o.begin < use.end and use.begin < o.end]
+            if use.job in alone and others:
+                yield f"job {use.job!r} has whole nodes, and shares node {node!r} with job {others[0].job!r}"
+                break
+
+
+def _overfull(state: MachineState, uses: Iterable[_NodeUse]) -> Iterator[str]:
+    """Yield the first time at which a node holds more than it has, for each node."""
+    by_node: dict[str, list[tuple[int, int, _NodeUse]]] = {}
+    for use in uses:
+        by_node.setdefault(use.node, []).extend([(use.begin, 1, use), (use.end, -1, use)])
+    for node, changes in by_node.items():
+        free = dict(zip(state.platform.resources, state.platform.capacity[node], strict=True))
+        for time, sign, use in sorted(changes, key=lambda change: change[:2]):
+            for resource, amount in use.request.items():
+                if amount:
+                    free[resource] = free.get(resource, 0) - sign * use.units * amount
+                    if free[resource] < 0:
+                        yield (
+                            f"node {node!r} lacks {-free[resource]} {resource} at {time}, when job {use.job!r} starts there"
+                        )
+                        break
+            else:
+                continue
+            break
+
+
+def _into_reservations(state: MachineState, uses: Iterable[_NodeUse]) -> Iterator[str]:
+    """Yield the first use of reserved amounts by the starts on each node.
+
+    The running jobs of the queue of a reservation use what it holds. What other running jobs use of it is not a fault of
+    the answer; nothing may start beside them then.
+    """
+    reserved: dict[str, list[tuple[int, int, str, str, Mapping[str, int], int]]] = {}
+    for r in state.reserved:
+        for node, units in r.nodes.items():
+            reserved.setdefault(node, []).append((r.start, r.end, r.name, r.queue, r.request, units))
+    by_node: dict[str, list[_NodeUse]] = {}
+    for use in uses:
+        if use.node in reserved:
+            by_node.setdefault(use.node, []).append(use)
+    for node, here in by_node.items():
+        times = {use.begin for use in here if use.starting} | {max(start, state.now) for start, *_ in reserved[node]}
+        capacity = dict(zip(state.platform.resources, state.platform.capacity[node], strict=True))
+        for time in sorted(times):
+            now = [use for use in here if use.begin <= time < use.end]
+            held = [r for r in reserved[node] if r[0] <= time < r[1]]
+            fault = next((f for r in capacity if (f := _clash(node, r, capacity[r], now, held, time))), None)
+            if fault is not None:
+                yield fault
+                break
+
+
+def _clash(
+    node: str, resource: str, capacity: int, now: Sequence[_NodeUse],
+    held: Sequence[tuple[int, int, str, str, Mapping[str, int], int]], time: int,
+) -> str | None:  # fmt: skip
+    """Return the fault if starting jobs use reserved amounts of a resource of a node at a time."""
+    mine = [use for use in now if use.starting and use.request.get(resource, 0)]
+    kept = 0
+    for queue in {r[3] for r in held}:
+        asked = sum(units * request.get(resource, 0) for _, _, _, of, request, units in held if of == queue)
+        inside = [use for use in now if queue and use.queue == queue and not use.starting]
+        kept += max(0, asked - sum(use.units * use.request.get(resource, 0) for use in inside))
+    used = sum(use.units * use.request.get(resource, 0) for use in now)
+    if not mine or not kept or used + kept <= capacity:
+        return None
+    names = ", ".join(sorted({repr(r[2]) for r in held}))
+    lack = used + kept - capacity
+    return f"job {mine[0].job!r} runs on node {node!r} into reservation {names}: {lack} {resource} lack at {time}"
+
+
+class MachineAtBegin(Feature):
+    """The states of the nodes, and what the reservations hold, of the state of a machine.
+
+    Running jobs stay on their nodes, whatever these are: the machine says that they run. Waiting jobs of private queues are
+    not among those of the state.
+
+    Parameters
+    ----------
+    state : MachineState
+        The state.
+    """
+
+    watches = True
+    follows_nodes = True
+
+    def __init__(self, state: MachineState) -> None:
+        self._state = state
+
+    def begin(self, engine: Replay) -> None:
+        """Close the nodes that take no starts, and hold what is reserved."""
+        names = self._state.states
+        known = node_states()
+        engine.timeline.states = names
+        engine.timeline.close(WHY, np.array([not known[name].starts for name in names], np.bool_), names)
+        for k, r in enumerate(holding(self._state)):
+            engine.timeline.hold(k, Hold(r.name, r.queue, Use(r.nodes, r.request, r.start, r.end)))
+
+
+# --- What the reservations of a machine keep free of other jobs.
+#
+# A job that runs in the private queue of a reservation runs inside of it: the reservation keeps what it holds beyond that
+# job. Beside other running jobs (one that is past its walltime, or was started in spite of the reservation) a reservation
+# holds only what they leave, until they end: no dispatcher could do more.
+
+Vector = tuple[int, ...]
+
+
+class _Use(NamedTuple):
+    """What a running job uses of a node until its end, not before the next second."""
+
+    queue: str
+    end: int
+    amounts: Vector
+
+
+def holding(state: MachineState) -> tuple[Reserved, ...]:
+    """Return what the reservations hold from now on, by start: each with amounts that are free beside the running jobs.
+
+    Each has a name of its own; a reservation is divided where the amounts change over time or over nodes.
+    """
+    if not state.reserved:
+        return ()
+    resources = state.platform.resources
+    by_node: dict[str, list[Reserved]] = defaultdict(list)
+    for r in state.reserved:
+        for node in r.nodes:
+            by_node[node].append(r)
+    uses: dict[str, list[_Use]] = defaultdict(list)
+    for job in state.running:
+        amounts = tuple(job.job.request.get(name, 0) for name in resources)
+        for node, units in job.nodes.items():
+            if node in by_node:
+                end = max(job.end, state.now + 1)
+                uses[node].append(_Use(job.job.queue, end, tuple(units * n for n in amounts)))
+    nodes: dict[tuple[int, int, str, str, Vector], list[str]] = defaultdict(list)
+    for node, listed in by_node.items():
+        for name, queue, start, end, kept in _pieces(state, listed, uses[node], state.platform.capacity[node]):
+            nodes[start, end, name, queue, kept].append(node)
+    names: Counter[str] = Counter()
+    reserved = []
+    for (start, end, name, queue, kept), members in sorted(nodes.items(), key=lambda item: item[0][:3]):
+        own = _unused(name, names)
+        reserved.append(
+            Reserved(own, queue, start, end, dict.fromkeys(members, 1), dict(zip(resources, kept, strict=True)))
+        )
+    return tuple(reserved)
+
+
+def _unused(name: str, names: Counter[str]) -> str:
+    """Return the name, with a number if it is in use."""
+    own = name
+    while own in names:
+        names[name] += 1
+        own = f"{name}+{names[name] - 1}"
+    names[own] += 1
+    return own
+
+
+def _pieces(
+    state: MachineState, listed: Sequence[Reserved], uses: Sequence[_Use], capacity: Vector
+) -> Iterator[tuple[str, str, int, int, Vector]]:
+    """Yield (name, queue, start, end, amounts) of what the reservations of one node hold on it."""
+    first = state.now
+    ends = [u.end for u in uses]
+    times = sorted({t for r in listed for t in (max(first, r.start), r.end)} | {t for t in ends if t > first})
+    rows = [(lo, hi, _held(state, listed, uses, capacity, lo)) for lo, hi in pairwise(times)]
+    for k, r in enumerate(listed):
+        spans = [(lo, hi, held[k]) for lo, hi, held in rows if r.start <= lo < r.end]
+        for kept, group in groupby(spans, key=lambda span: span[2]):
+            members = list(group)
+            if any(kept):
+                yield r.name, r.queue, members[0][0], members[-1][1], kept
+
+
+def _held(
+    state: MachineState, listed: Iterable[Reserved], uses: Sequence[_Use], capacity: Vector, time: int
+) -> list[Vector]:
+    """Return what each reservation of a node holds on it at a time."""
+    width = range(len(capacity))
+    left = list(capacity)
+    inside = defaultdict[str, list[int]](lambda: [0 for _ in width])
+    for use in uses:
+        if use.end > time:
+            left = [n - used for n, used in zip(left, use.amounts, strict=True)]
+            inside[use.queue] = [n + used for n, used in zip(inside[use.queue], use.amounts, strict=True)]
+    vectors: list[Vector] = []
+    for r in listed:
+        kept = [0 for _ in width]
+        if r.start <= time < r.end:
+            asked = [r.request.get(name, 0) for name in state.platform.resources]
+            within = [min(n, i) for n, i in zip(asked, inside[r.queue], strict=True)] if r.queue else [0 for _ in width]
+            kept = [max(0, min(n - i, free)) for n, i, free in zip(asked, within, left, strict=True)]
+            if r.queue:
+                inside[r.queue] = [n - i for n, i in zip(inside[r.queue], within, strict=True)]
+            left = [n - k for n, k in zip(left, kept, strict=True)]
+        vectors.append(tuple(kept))
+    return vectors
+
 
 SMALLEST_PART = 0.2  # of the decision time, for the decision of a CP dispatcher
 
@@ -218,7 +619,7 @@ def _planned(engine: Engine) -> Iterator[PlannedStart]:
 # --- The starts of a machine after a state, compared with the answer of a dispatcher to that state.
 
 
-SCHEMA, VERSION = "schedlab-decision-comparison", 1
+COMPARISON_SCHEMA, COMPARISON_VERSION = "schedlab-decision-comparison", 1
 WITHIN = 30  # seconds by which a start may differ and be the same: schedulers look for starts about twice a minute
 
 
@@ -350,4 +751,10 @@ def _started(following: MachineState, state: MachineState) -> Iterator[tuple[str
 def comparisons_to_json(dispatcher: str, within: int, compared: Sequence[Comparison]) -> dict[str, Any]:
     """Return comparisons as an object of the schema ``schedlab-decision-comparison`` (docs/decide.md)."""
     listed = [c.to_json() for c in compared]
-    return {"schema": SCHEMA, "version": VERSION, "dispatcher": dispatcher, "within": within, "states": listed}
+    return {
+        "schema": COMPARISON_SCHEMA,
+        "version": COMPARISON_VERSION,
+        "dispatcher": dispatcher,
+        "within": within,
+        "states": listed,
+    }

@@ -30,24 +30,21 @@ from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .dispatchers.slurm import Slurm
 from .engine import STOPPED, Engine, OnProgress
 from .errors import ONE_REQUEST
-from .features.batch_server import batch_server, split_events
-from .features.dependencies import Dependencies
+from .features.arrivals import Dependencies, UserRequests
+from .features.batch_server import NodeEvents, batch_server, split_events
 from .features.feature import Feature
-from .features.limits import Limits, desired_of, lent, limits_of
-from .features.named import features_of
-from .features.node_events import NodeEvents
+from .features.limits import Limits, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
-from .features.running_limits import RunningLimits, licences_of
-from .features.site_limits import on_site, site_limits
-from .features.user_requests import UserRequests
+from .features.site_limits import node_events_of, on_site, site_limits
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
-from .preemption.settings import Preemption
+from .preemption import Preemption
 from .replay_setup import set_up
 from .result import Simulation
+from .settings import features_of
 from .users import Users, users_of
 
 # --- Which dispatchers take heterogeneous jobs.
@@ -133,7 +130,8 @@ def replay_input(what: object, platform: Platform | None, site: Site | None = No
         raise WrongArgument(f"platform of simulate is {platform!r:.80}; expected a Platform or None")
     given = load(what) if isinstance(what, (str, Path)) else what
     if site is not None:
-        return ReplayInput(*on_site(_jobs_of(given), site))
+        jobs, machine = on_site(_jobs_of(given), site)
+        return ReplayInput(jobs, machine, node_events_of(site, machine))
     if isinstance(given, Instance):
         machine = platform or given.platform
         desired = _desired(given.dispatch, machine)
@@ -262,8 +260,8 @@ def simulate(
     events : iterable of NodeEvent and ServerEvent, optional
         Changes of the states of nodes, such as ``NodeEvent(3600, "node-down", ["n-1"])``, and events of the batch
         server, such as ``ServerEvent(3600, "stop-queue", "night")``; also the result of
-        ``schedlab.instances.read_events``. Default: the events of the instance. Dispatchers do not know them before
-        they happen.
+        ``schedlab.instances.read_events``. Default: the events of the instance, or the changes of node states of the site.
+        Dispatchers do not know them before they happen.
     reservations : iterable of Reservation, optional
         Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
         starts in time; the result is in ``Simulation.production``.
@@ -456,7 +454,7 @@ def simulate(
     with progress_line(), lending:
         simulation = Engine(setup, parts, on_progress, scheduler).run()
     simulation.desired = wished
-    from .verify.replay import violations
+    from .verify import violations
 
     on_each_node = chosen.policy is None
     stops = [stop for feature in added for stop in feature.stops(simulation)]

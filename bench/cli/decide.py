@@ -19,8 +19,7 @@ from ..terminal import console_for, say
 
 if TYPE_CHECKING:
     from ...instances.states.machine_state import MachineState
-    from ...simulation.shadow import Comparison
-    from ...simulation.shadow_answer import Answer
+    from ...simulation.shadow import Answer, Comparison
     from ..grid import Grid
 
 Decide = Callable[["MachineState"], "Answer"]

@@ -101,14 +101,13 @@ def registries() -> list[Registry[Any]]:
     from ...models.kind import KINDS
     from ...simulation.allocators import ALLOCATORS
     from ...simulation.dispatchers.registry import DISPATCHERS
-    from ...simulation.features.named import FEATURES
     from ...simulation.features.requeue import REQUEUE_RULES
     from ...simulation.forecasts import FORECASTS
     from ...simulation.node_policies import NODE_POLICIES
     from ...simulation.predictors import PREDICTORS
-    from ...simulation.preemption.evictors import EVICTORS
-    from ...simulation.preemption.settings import CHECKPOINTS
+    from ...simulation.preemption import CHECKPOINTS, EVICTORS
     from ...simulation.rankers import RANKERS
+    from ...simulation.settings import FEATURES
     from ...simulation.users import USERS
 
     return [

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ...simulation.features.named import settings_of_features
+from ...simulation.settings import settings_of_features
 from ..errors import WrongUse
 from ..executors.base import LOCAL
 from ..processes import cores as number_of_cores

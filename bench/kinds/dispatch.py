@@ -222,7 +222,7 @@ class DispatchKind(PlainKind):
     @property
     def record_fields(self) -> Mapping[str, Any]:
         """The theta and limits of a composite objective, see ``composites``; reservations, see ``production``."""
-        from ...simulation.outputs.records import OutageJson, PreemptionJson, ProductionJson
+        from ...simulation.record_data import OutageJson, PreemptionJson, ProductionJson
 
         return {
             "composite": CompositeForm | None,

@@ -31,7 +31,7 @@ from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
 
 if TYPE_CHECKING:
-    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.outputs import JobsTable
 
 ENDINGS = (".html", ".htm", ".svg")
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6")
@@ -264,7 +264,7 @@ def _section(title: str, results: ReplayResults, drawing: _Charts | None, folder
 
 
 def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
-    from ...simulation.outputs.reading import JobsError, read_jobs
+    from ...simulation.outputs import JobsError, read_jobs
 
     path = folder / str(record["jobs_csv"])
     try:

@@ -21,7 +21,7 @@ from .svg import COLOURS, GREY, INK, curve_style, time_axis
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.outputs import JobsTable
 
 
 # --- The legend of a panel with curves or bars, where it covers none of them.
@@ -236,7 +236,7 @@ def with_attempts(
     platform : Platform
         The machine.
     """
-    from ...simulation.outputs.tables import attempts_file
+    from ...simulation.outputs import attempts_file
 
     areas = list(areas_of(record))
     if (record.get("simulation") or {}).get("attempts_csv") is None:
@@ -414,7 +414,7 @@ def node_curves(record: Record, folder: Path) -> tuple[Curve, Curve] | None:
         If the file of the jobs is not valid.
     """
     from ...simulation.curves import busy_nodes, in_use
-    from ...simulation.outputs.reading import read_jobs
+    from ...simulation.outputs import read_jobs
 
     name = (record.get("simulation") or {}).get("node_states_csv")
     if name is None or not record.get("jobs_csv"):

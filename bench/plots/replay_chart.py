@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...models.platform import NodeGroup, Platform
-    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.outputs import JobsTable
 
 
 # A Gantt chart with more nodes, jobs or job units than these is drawn as cells instead of one rectangle per job.

@@ -183,7 +183,7 @@ def waits(results: ReplayResults) -> str:
 def running(results: ReplayResults, folder: Path) -> str:
     """Return the number of running jobs over time, a curve per dispatcher (its first seed)."""
     from ...simulation.curves import in_use
-    from ...simulation.outputs.reading import read_jobs
+    from ...simulation.outputs import read_jobs
 
     curves = {}
     for row in results.rows:

@@ -49,7 +49,7 @@ from .record import record as record_of
 from .store import Record, faults_of_manifest, files, jobs_file, read, read_json
 
 if TYPE_CHECKING:
-    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.outputs import JobsTable
     from ...simulation.result import Simulation
 
 # --- The walltimes that users have chosen during a stored replay, repeated for its verification.
@@ -366,9 +366,8 @@ def _replay_of(
 ) -> tuple[ReplayCase, Simulation, JobsTable]:
     """Return the replay of a record, read from its files: the case with the jobs that came up, the replay, its jobs file."""
     from ...simulation.features.requeue import requeue_of
-    from ...simulation.outputs.reading import read_jobs
-    from ...simulation.outputs.records import read_preemption, read_production
-    from ...simulation.outputs.tables import attempts_file, node_states_file, read_attempts, read_node_states
+    from ...simulation.outputs import attempts_file, node_states_file, read_attempts, read_jobs, read_node_states
+    from ...simulation.record_data import read_preemption, read_production
 
     simulation = record.get("simulation") or {}
     history = None
@@ -406,10 +405,10 @@ def _faults_of_run(
     record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, settings: ReplaySettings
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
-    from ...simulation.features.named import features_of
     from ...simulation.features.site_limits import site_limits
-    from ...simulation.outputs.records import outages_json
-    from ...simulation.verify.replay import violations
+    from ...simulation.record_data import outages_json
+    from ...simulation.settings import features_of
+    from ...simulation.verify import violations
 
     within = limits_of(settings, case.platform, record["method"])
     added = features_of(settings.features or ())

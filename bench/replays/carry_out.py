@@ -224,11 +224,10 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     WrongUse
         The file cannot be written.
     """
-    from ...simulation.outputs import reading
-    from ...simulation.outputs import writing as outputs
+    from ...simulation import outputs
     from ...simulation.result import Simulation
 
-    runs: dict[str, Simulation | reading.JobsTable] = {}
+    runs: dict[str, Simulation | outputs.JobsTable] = {}
     without = []
     several = Counter(r["method"] for r in records)
     for r in records:
@@ -236,7 +235,7 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
         if r.get("jobs_csv") is None:
             without.append(title)
         else:
-            runs[title] = reading.read_jobs(jobs_file(folder, r))
+            runs[title] = outputs.read_jobs(jobs_file(folder, r))
     ids = [*case.workload.ids, *(job for job, _ in case.workload.report.dropped)]
     with writing(out, "--starts"):
         out.parent.mkdir(parents=True, exist_ok=True)

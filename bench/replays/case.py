@@ -37,7 +37,7 @@ from .settings import SETTINGS, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
-    from ...simulation.preemption.settings import Preemption
+    from ...simulation.preemption import Preemption
     from ...simulation.records import ReplayData
     from ...simulation.result import Simulation
 
@@ -283,9 +283,8 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
 
 def _check(values: dict[str, Any], evictors: Sequence[str]) -> None:
     """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
-    from ...simulation.preemption.events import STREAMS, read_on_demand
-    from ...simulation.preemption.evictors import evictor_of
-    from ...simulation.preemption.settings import checkpoints_of
+    from ...simulation.on_demand_jobs import STREAMS, read_on_demand
+    from ...simulation.preemption import checkpoints_of, evictor_of
 
     for text in evictors:
         evictor_of(text)
@@ -314,15 +313,15 @@ def _of_log(text: str) -> str | None:
 
 
 def _of_failures(text: str) -> str | None:
-    from ...simulation.preemption.events import rate_of
+    from ...simulation.on_demand_jobs import rate_of
 
     return None if rate_of(text) is not None else _content("--failures", text)
 
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
     """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
-    from ...simulation.preemption.events import STREAMS, failures_of, read_on_demand
-    from ...simulation.preemption.settings import Preemption
+    from ...simulation.on_demand_jobs import STREAMS, failures_of, read_on_demand
+    from ...simulation.preemption import Preemption
 
     if replay.on_demand is None and replay.failures is None:
         return None
@@ -493,13 +492,15 @@ def replay_case(
     if replay.trace and replay.scenario is not None:
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
+        from ...simulation.features.site_limits import node_events_of
         from .open_log import open_log
 
         site = site_of(replay)
         _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired, site=site)
+        events = () if site is None else node_events_of(site, platform)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=events, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None

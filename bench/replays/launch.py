@@ -63,7 +63,7 @@ def mpiexec() -> str:
 
 
 if __name__ == "__main__":
-    from ...simulation.dispatchers.dardis.mpi import run
+    from ...simulation.dispatchers.dardis.transport import run
     from ..runs.worker import main
 
     run(main)

@@ -159,7 +159,7 @@ def replay_request(
 
 def of_own(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the settings of ours that a user gives, and the features of third parties whose settings are given. Raises WrongUse."""
-    from ...simulation.features.named import features_of, texts_of
+    from ...simulation.settings import features_of, texts_of
 
     texts = texts_of({name: value for name, value in given.items() if name not in SETTINGS})
     features_of(texts)
@@ -195,12 +195,11 @@ def with_sources(replay: ReplaySettings) -> ReplaySettings:
     """Return the settings with the hashes of the source of the third parties' parts that they name, users apart."""
     from ...instances.traces import FORMATS
     from ...simulation.allocators import ALLOCATORS
-    from ...simulation.features.named import FEATURES
     from ...simulation.features.requeue import REQUEUE_RULES
     from ...simulation.node_policies import NODE_POLICIES
     from ...simulation.predictors import PREDICTORS
-    from ...simulation.preemption.evictors import evictor_source
-    from ...simulation.preemption.settings import CHECKPOINTS
+    from ...simulation.preemption import CHECKPOINTS, evictor_source
+    from ...simulation.settings import FEATURES
 
     sources: dict[str, Callable[[str], str | None]] = {
         "allocator": lambda text: ALLOCATORS.find(text).source,

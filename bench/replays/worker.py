@@ -101,7 +101,7 @@ def _fields_of_replay(
 ) -> dict[str, Any]:
     """Write the tables of a replay beside its record, and return the fields that do not depend on how it ended."""
     from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
-    from ...simulation.outputs.records import outages_json, preemption_json, production_json
+    from ...simulation.record_data import outages_json, preemption_json, production_json
 
     jobs = Path(spec["out"]) / f"{spec['stem']}.jobs.csv"
     attempts_csv, node_states_csv = _write_tables(simulation, jobs)
@@ -136,8 +136,7 @@ def _fields_of_replay(
 
 def _write_tables(simulation: Simulation, jobs: Path) -> tuple[str | None, str | None]:
     """Write the jobs of a replay, its attempts and its node states; return the names of the last two, None without one."""
-    from ...simulation.outputs.tables import attempts_file, node_states_file, write_attempts, write_node_states
-    from ...simulation.outputs.writing import write_jobs
+    from ...simulation.outputs import attempts_file, node_states_file, write_attempts, write_jobs, write_node_states
 
     write_jobs(simulation, jobs)
     attempts = attempts_file(jobs)

@@ -14,7 +14,7 @@ import numpy as np
 from ...models.array_types import Floats, Ints
 from ...models.words import how_many
 from ...simulation.groups import UNITS
-from ...simulation.outputs.reading import JobsTable, read_jobs
+from ...simulation.outputs import JobsTable, read_jobs
 from ..grid import Column, Grid, percent, ratio, short
 from ..records.store import Record, jobs_file
 from ..replays.settings import USUAL_FLOOR

@@ -39,9 +39,7 @@ from ...models.words import how_many
 from ..errors import SimulationError
 from ..features.feature import Replay
 from ..predictors import Users, learn_and_predict, users_of
-from . import conservative as counted
-from . import followed
-from . import sliced_plans as sliced
+from . import conservative, plans
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
 from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first, reserve_first
 from .plans import plan
@@ -206,16 +204,16 @@ def kernel_of_decisions(engine: Replay, rules: Rules, shortest_first: bool) -> K
 
 
 def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
-    """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``counted``."""
+    """Return the compiled functions of a replay: where nodes are counted, the faster ones of ``counting`` and ``conservative``."""
     usual = kernel(rules)
     trace = engine.trace
     state = engine.state
     if corrects_alone(engine):
         return usual._replace(replay=_corrected(engine))
-    if usual is BACKFILLING and counted.suits(trace, state, rules):
-        arrays = counted.new_arrays(trace)
+    if usual is BACKFILLING and conservative.suits(trace, state, rules):
+        arrays = conservative.new_arrays(trace)
         return usual._replace(
-            replay=lambda trace, state, rules, period, events: counted.replay(
+            replay=lambda trace, state, rules, period, events: conservative.replay(
                 trace, state, rules, *arrays, period, events
             )
         )
@@ -259,7 +257,7 @@ class _InSlices:
 
     def __init__(self, usual: Kernel) -> None:
         self._usual = usual
-        self._replay = sliced.replay if usual is PLANNING else followed.replay
+        self._replay = plans.replay_in_slices if usual is PLANNING else conservative.replay_in_slices
         self._slices: Slices | None = None
 
     def decide(self, trace: TraceArrays, state: State, rules: Rules) -> None:
@@ -285,7 +283,7 @@ class _InSlices:
         return self._usual.replay(trace, state, rules, period, events)
 
     def _in_slices(self, trace: TraceArrays, state: State, rules: Rules, period: int, events: int) -> int | None:
-        """Replay in slices; return as ``followed.replay``, but None where the arrays would be too large."""
+        """Replay in slices; return as ``conservative.replay_in_slices``, but None where the arrays would be too large."""
         assert self._slices is not None
         while slices.in_memory(self._slices):
             returned = self._replay(trace, state, rules, self._slices, period, events)

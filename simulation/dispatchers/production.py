@@ -21,8 +21,8 @@ from ...models.excerpt import with_short_repr
 from ...models.node_states import node_states
 from ...models.problem import Encoding, Schedule
 from ..dispatcher import Decision, Moment, Start
-from .cp.control import AdaptiveControl, AdaptiveLimit, limit_of
-from .cp.desired import ProfileFollower, earlier, following_of, with_profile
+from .cp.control import AdaptiveControl, AdaptiveLimit, limit_of, modelled
+from .cp.dispatcher import ProfileFollower, earlier, following_of, with_profile
 from .cp.model import (
     FOLLOWED,
     RunningUsage,
@@ -55,7 +55,6 @@ from .cp.placing import (
     start_empty,
     start_of,
 )
-from .cp.solving import modelled
 from .policy import POLICIES
 
 # --- The end of the horizon of the main model [Bridi2018, (4.1)].
@@ -400,7 +399,7 @@ class CPModel(ProfileFollower):
     max_stretch : None
         Not supported: the weighted wait of a job grows until it starts.
     profile : bool
-        Whether it follows the desired profile of the replay (see ``cp.desired.following``).
+        Whether it follows the desired profile of the replay (see ``cp.dispatcher.following_of``).
     over_cost : float, optional
         The cost of an amount-hour above the profile in the objective; None: the profile is a limit.
 

@@ -16,8 +16,7 @@ from ...models.dispatch.objectives import find_objective
 from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
 from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
 from ..rankers import Ranker, parse_ranker
-from .cp.desired import FOLLOWING, split_cost
-from .cp.names import MODELS
+from .cp.dispatcher import FOLLOWING, MODELS, split_cost
 from .dardis.names import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
 from .plans import FAMILY, ORDERS, plan_named
@@ -33,7 +32,7 @@ CP = ("pcp", "pcp1", "pcp2", "pcp3", "hcp", "hcp1", "hcp2", "hcp3", *MODELS)
 
 def _with_backend(name: str) -> Callable[..., Any]:
     def made(backend: str, **options: Any) -> Any:
-        from .cp.names import make
+        from .cp.dispatcher import make
 
         return make(name, backend, **options)
 
@@ -350,7 +349,7 @@ def parse_dispatcher(text: str) -> Named:
         arguments that returns one. ``RANKER`` sorts the queue of a policy, see ``parse_ranker``. The letter selects the
         predictor: ``w`` walltime (default; ``easy++``: last-two), ``d`` data-driven, ``r`` real (the runtimes), ``l``
         last-two. ``BACKEND`` is the solver of a CP dispatcher, by default ``cpsat``, and ``OBJECTIVE`` its objective, by
-        default that of its version; ``mks`` and the other models of the thesis (``cp.names``) have their own. ``NAME`` with
+        default that of its version; ``mks`` and the other models of the thesis (``cp.dispatcher``) have their own. ``NAME`` with
         ``-profile`` keeps to the desired profile; a CP dispatcher with ``-profile:COST`` pays for each amount-hour above it.
 
         ``plan:ORDER[:OPTION=VALUE]...[@lns]`` are the policies of ``plans.names``.

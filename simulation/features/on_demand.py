@@ -28,9 +28,8 @@ from ...models.plugins import PluginError
 from ...models.words import how_many
 from ..agenda import Rank
 from ..errors import WHOLE_NODES, SimulationError
-from ..preemption.events import OnDemandJob, check_jobs
-from ..preemption.evictors import Evictor
-from ..preemption.settings import Preemption
+from ..on_demand_jobs import OnDemandJob, check_jobs
+from ..preemption import Evictor, Preemption
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from ..timeline import Use
 from .feature import Feature, Replay

@@ -21,14 +21,13 @@ from ...instances.report import WorkloadError
 from ...instances.site_columns import SiteColumns
 from ...instances.states.node_sets import hosts_of
 from ...instances.workload import NodeTerms, Workload
-from ...models import Platform, Queue
+from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
-from ...models.words import how_many
-from .running_limits import LimitsOf, Minutes, RunningLimit
+from .limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
 
@@ -68,6 +67,16 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
         gone = {**gone, **gone_by_limit}
         jobs = _without(jobs, gone_by_limit)
     return SiteReplay(jobs.noted(*not_obeyed(site)), platform)
+
+
+def node_events_of(site: Site, platform: Platform) -> tuple[NodeEvent, ...]:
+    """Return the changes of the states of nodes in the description of a site, on the nodes that its machine has."""
+    events = []
+    for event in site.events:
+        names = tuple(name for name in event.nodes if name == "*" or name in platform.capacity)
+        if names:
+            events.append(replace(event, nodes=names))
+    return tuple(events)
 
 
 def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
@@ -616,7 +625,7 @@ def _of_one_job(
     """Yield the limits of each job of an owner: the name, the greatest amount, and the amounts of all rows."""
     site = rules.site
     partitions = _partitions(site, owner.partitions)
-    for name, values in (("max_time", workload.walltime), ("max_nodes", held["node"])):
+    for name, values in (("max_time", workload.walltime), ("max_nodes", _nodes_asked_for(workload, held["node"]))):
         greatest = [getattr(p, name) for p in partitions]
         if greatest and None not in greatest:
             yield f"{name} of partition {owner.partitions[0]!r}", max(greatest), values
@@ -638,6 +647,14 @@ def _of_one_job(
                 fresh.add(f"{tres} minutes")
                 yield f"max_tres_mins {tres} of {label}, in seconds", most * 60, held[tres] * workload.walltime
         taken |= fresh
+
+
+def _nodes_asked_for(workload: Workload, fewest: Ints) -> Ints:
+    """Return the least number of nodes that each job asks for, which Slurm compares with MaxNodes; else the fewest that it fits on."""
+    if workload.site is None:
+        return fewest
+    asked = np.array([request.min_nodes or 0 for request in workload.site.requests], np.int64)[workload.site.request]
+    return np.where(asked > 0, asked, fewest)
 
 
 def _of_submission(owner: Owner, rules: _Rules, at_once: Ints) -> Iterator[tuple[str, int, Ints]]:
@@ -741,8 +758,8 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
         notes.append("reservations of the site hold under the dispatcher slurm alone")
     if site.events:
         notes.append(
-            f"{how_many(len(site.events), 'change', ',')} of the states of nodes in the description of the site: bench calibrate "
-            "and whatif obey them, a replay those of --events alone"
+            f"the states of nodes change as the description of the site says ({how_many(len(site.events), 'change', ',')}), "
+            "unless a replay is given other events (--events)"
         )
     groups = [*(q.limits for q in site.associations), *(q.limits for q in site.qos)]
     if not enforces_limits(site) and any(bool(limits) for limits in groups):

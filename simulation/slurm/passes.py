@@ -270,14 +270,21 @@ def stop_looking_ahead(machine: Machine) -> None:
 
 @internal_borrowing
 def set_as_now(machine: Machine, n: int) -> None:
-    """Let what will be free on node n be what is free now."""
+    """Let what will be free on node n be what is free now; nobody looks ahead."""
+    _take_back_on(machine, n)
+    if machine.parameters[IN_UNITS] > 0:
+        for c in range(machine.free.shape[1]):
+            machine.work.ahead_free[n, c] = machine.free[n, c]
+
+
+@internal_borrowing
+def _take_back_on(machine: Machine, n: int) -> None:
+    """Let what a search for an earliest start has freed on node n be what is free now; what ``look_ahead`` knows stays."""
     work = machine.work
     for c in range(work.free.shape[1]):
         work.free[n, c] = machine.free[n, c]
     if machine.parameters[IN_UNITS] > 0:
         note_free(n, machine, work.free, work.some)
-        for c in range(work.free.shape[1]):
-            work.ahead_free[n, c] = machine.free[n, c]
     else:
         work.use[n, JOBS_ON] = machine.use[n, JOBS_ON]
         work.use[n, WHOLE_ON] = machine.use[n, WHOLE_ON]
@@ -624,7 +631,7 @@ def _take_back(machine: Machine, number: int, mask: Ints) -> None:
         run = machine.runs[machine.order[k]]
         for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
             if has_node(mask, machine.pieces[i, PIECE_NODE]):
-                set_as_now(machine, machine.pieces[i, PIECE_NODE])
+                _take_back_on(machine, machine.pieces[i, PIECE_NODE])
 
 
 @internal_borrowing
@@ -656,12 +663,13 @@ def _end_of(machine: Machine, r: int, now: int) -> int:
 
 
 @native
-def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool, chosen: Ints) -> int:
-    """Return when a job can start on nodes of the mask if jobs run to their limits; -1: not in sight.
+def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool, latest: int, chosen: Ints) -> int:
+    """Return when a job can start on nodes of the mask if jobs run to their limits; -1: not in sight, or after ``latest``.
 
     The running jobs are taken off in the order of their ends, those that end close
     together at once: within 30 s of the first, then 60 s, 120 s, ... The start is the end of the last one taken off.
-    ``chosen[0]`` becomes the number of rows of the choice.
+    ``chosen[0]`` becomes the number of rows of the choice. No nodes are looked for once a job would be taken off that ends
+    after ``latest`` (0: no time is too late).
     """
     now = int(machine.parameters[NOW])
     work = machine.work
@@ -698,6 +706,10 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
             if not _overlaps(machine, r, p, mask):
                 continue
             end = machine.runs[r, RUN_END]
+            if 0 < latest < end:
+                if not ahead:
+                    _take_back(machine, i - 1, mask)
+                return -1
             if aligned == 0:
                 aligned = end + FIRST_WINDOW - end % FIRST_WINDOW
             last = r
@@ -784,14 +796,35 @@ def _add_to_map(
 
 
 @internal_borrowing
+def _row_at(start: int, row: int, ends: Ints, follows: Ints) -> int:
+    """Return the first row of the map that ends after ``start``, from ``row`` on; the last row if there is none."""
+    while ends[row] <= start and follows[row] != 0:
+        row = follows[row]
+    return row
+
+
+@internal_borrowing
 def _later(
-    machine: Machine, p: int, mask: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Ints
+    machine: Machine,
+    row: int,
+    mask: Ints,
+    start: int,
+    end: int,
+    least: int,
+    starts: Ints,
+    ends: Ints,
+    follows: Ints,
+    bits: Ints,
 ) -> int:
-    """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never."""
+    """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never.
+
+    ``row`` is the first row that ends after the start. Once such a time is known, it is enough to know that fewer than ``least``
+    nodes are left.
+    """
     original = machine.work.other
     copy_set(mask, original)
     later = 0
-    i = 0
+    i = row
     while True:
         k = follows[i]
         if ends[i] > start and k != 0 and later == 0:
@@ -803,6 +836,8 @@ def _later(
             if starts[i] > end:
                 break
             keep_both(mask, bits[i])
+            if later > 0 and number_in(mask) < least:
+                break
         if k == 0:
             break
         i = k
@@ -810,13 +845,15 @@ def _later(
 
 
 @internal_borrowing
-def _map_conflict(taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Ints) -> bool:
-    """Return whether the map holds a node of the job between start and end."""
-    i = 0
+def _map_conflict(
+    row: int, taken: Ints, start: int, end: int, starts: Ints, ends: Ints, follows: Ints, bits: Ints
+) -> bool:
+    """Return whether the map holds a node of the job between start and end; ``row``: one that does not begin after the start."""
+    i = row
     while True:
         if ends[i] > start and starts[i] < end and not is_within(taken, bits[i]):
             return True
-        if follows[i] == 0:
+        if follows[i] == 0 or starts[i] >= end:
             return False
         i = follows[i]
 
@@ -937,6 +974,7 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
         limit = int(job[LIMIT])
         before = int(machine.planned[j])
         counted = False
+        row = 0  # of the map, at ``begin``
         following = now
         while following >= now:
             begin = following
@@ -960,7 +998,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if overlap < 0:
                 machine.reason[j] = RESERVED
                 break
-            later = _later(machine, p, mask, begin, begin + limit, starts, ends, follows, bits)
+            row = _row_at(begin, row, ends, follows)
+            later = _later(machine, row, mask, begin, begin + limit, least, starts, ends, follows, bits)
             if overlap == 1:
                 over = _first_end(machine, begin, step) + 1
                 if over > 1 and over < window_end and (later == 0 or over < later):
@@ -973,7 +1012,7 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if not counted:
                 tried += 1
                 counted = True
-            start = earliest_start(j, p, machine, mask, now_only, chosen)
+            start = earliest_start(j, p, machine, mask, now_only, later, chosen)
             if start < 0:
                 if later > 0 and not now_only:
                     following = later
@@ -1006,7 +1045,7 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if start > now + parameters[WINDOW]:
                 break
             from_ = start // step * step
-            if _map_conflict(own_nodes, from_, end, starts, ends, follows, bits):
+            if _map_conflict(row, own_nodes, from_, end, starts, ends, follows, bits):
                 following = start
                 continue
             if parameters[LIMIT_STOP] == 0:

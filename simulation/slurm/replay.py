@@ -14,8 +14,8 @@ from ...models.array_types import Floats, Ints
 from ...models.node_states import NodeEvent
 from ...models.site import Site
 from . import columns as c
+from .events import PassTimes
 from .jobs import SlurmJob
-from .pass_times import PassTimes
 from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmState, reason_of
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds

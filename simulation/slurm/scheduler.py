@@ -3,24 +3,35 @@
 The engine's ledger is the truth: jobs arrive, start and end there. ``SlurmScheduler`` asks the engine for a call whenever a
 pass of the main scheduler or of the backfill scheduler is due; the passes are those of ``passes``, and what they start is
 started in the engine.
+
+The passes read and write tables of their own. Jobs are counted in units of equal requests, as all dispatchers count them; a job may use the nodes, and holds of the limits,
+what it may and does under any dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
+engine; a pass changes these copies, and its starts are then made in the engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...heuristics.kernels.events.state import UNSTARTED
+from ...heuristics.kernels.events.state import NOW, UNSTARTED, TraceArrays, may_start
+from ...heuristics.kernels.events.state import RUNNING as RUNNING_JOBS
 from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
 from ...heuristics.kernels.profile import NEVER
-from ...models.array_types import Bools, Ints
-from ...models.site import SchedulerSettings, Site
-from ..features.dependencies import Dependencies
+from ...instances.workload import Workload
+from ...models.array_types import Bools, Ints, Small
+from ...models.compiled import compiled
+from ...models.dispatch.site_request import NOTHING, SiteRequest
+from ...models.site import Partition, SchedulerSettings, Site
+from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
+from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
-from ..features.running_limits import RunningLimits
+from ..features.site_limits import owners_of, tres_of
+from . import columns as c
 from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
 from .events import (
     AGES,
@@ -37,13 +48,470 @@ from .events import (
     UPDATE_CALL,
     UPDATED,
     Alone,
+    PassTimes,
     replay_alone,
 )
-from .jobs import ENDED_WELL
-from .pass_times import PassTimes
+from .jobs import ENDED_WELL, SlurmJob, number_of, places_of
+from .node_bits import packed, words_for
+from .passes import order_of_ends, part_with_room
 from .priority import MOST
-from .shared_tables import SharedTables, jobs_of
+from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
+
+MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
+NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
+
+
+def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
+    """Return the jobs of a replay, with the accounts and the QOS by which the site limits them.
+
+    Jobs that were submitted on hold count as released at once: no log says when they were.
+
+    Parameters
+    ----------
+    workload : Workload
+        All rows of the replay, on the site.
+    site : Site
+        The site.
+    """
+    w = workload
+    owners, which = owners_of(w, site)
+    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
+    requests = w.site.requests if w.site is not None else (NOTHING,)
+    known: dict[tuple[int, int], SiteRequest] = {}
+    jobs = []
+    for k, (request, owner) in enumerate(zip(asked.tolist(), which.tolist(), strict=True)):
+        key = (request, owner)
+        if key not in known:
+            own = owners[owner]
+            known[key] = replace(
+                requests[request],
+                account=own.account,
+                qos=own.qos,
+                partitions=own.partitions or (NO_PARTITION,),
+                held=False,
+            )
+        array, number, task = number_of(w.ids[k], k)
+        jobs.append(
+            SlurmJob(
+                id=w.ids[k],
+                user=w.users[int(w.user[k])],
+                submit=int(w.submit[k]),
+                limit=int(w.walltime[k]),
+                request=known[key],
+                name=w.programs[int(w.program[k])],
+                array=array,
+                number=number,
+                task=task,
+            )
+        )
+    return jobs
+
+
+@compiled
+def _write_running(
+    rows: Ints,
+    first: Ints,
+    pieces: Ints,
+    place: Small,
+    share: Small,
+    start: Ints,
+    limit: Ints,
+    part: Ints,
+    machine: Machine,
+) -> None:
+    """Write the running jobs, which take what their units request, and all of their nodes if these are whole."""
+    at = 0
+    for r in range(rows.size):
+        j = rows[r]
+        machine.runs[r, c.RUN_JOB] = j
+        machine.runs[r, c.RUN_END] = start[j] + limit[r]
+        machine.runs[r, c.RUN_FIRST] = at
+        machine.runs[r, c.RUN_COUNT] = pieces[j]
+        machine.runs[r, c.RUN_PARTITION] = part[j]
+        machine.runs[r, c.RUN_START] = start[j]
+        machine.runs[r, c.RUN_TOUCHES] = c.EVERY_PARTITION
+        for k in range(first[j], first[j] + pieces[j]):
+            n = place[k]
+            machine.pieces[at, c.PIECE_NODE] = n
+            for i in range(machine.free.shape[1]):
+                amount = share[k] * machine.request[j, i]
+                if machine.jobs[j, c.WHOLE]:
+                    amount = machine.total[n, i]
+                machine.pieces[at, c.PIECE_FREE + i] = amount
+            at += 1
+    machine.counts[0] = rows.size
+    machine.counts[1] = at
+
+
+@compiled
+def note_all_free(machine: Machine) -> None:
+    """Note of which nodes something is free, and copy what is free for the kernels."""
+    for n in range(machine.free.shape[0]):
+        note_free(n, machine, machine.free, machine.some)
+        for r in range(machine.free.shape[1]):
+            machine.work.free[n, r] = machine.free[n, r]
+            machine.work.ahead_free[n, r] = machine.free[n, r]
+    for r in range(machine.some.shape[0]):
+        for w in range(machine.some.shape[1]):
+            machine.work.some[r, w] = machine.some[r, w]
+
+
+@compiled
+def _open(trace: TraceArrays, rows: Ints, now: int) -> Bools:
+    """Return which jobs the calendars let start now."""
+    mask = np.empty(rows.size, np.bool_)
+    for i in range(rows.size):
+        mask[i] = may_start(trace, rows[i], now)
+    return mask
+
+
+@dataclass(eq=False)
+class SharedLimits:
+    """The limits that hold under every dispatcher, as the passes take them: of groups, licences, and of the whole machine."""
+
+    used: Ints
+    caps: Ints
+    kind: Ints
+    first_group: Ints
+    groups: Ints
+    run_minutes = False
+
+    def of_one_job(self, job: int, seconds: int) -> str:
+        """Return an empty text: jobs beyond a limit of each job are left out of the replay."""
+        return ""
+
+    def counted(self, job: int, amounts: Ints) -> None:
+        """Note nothing: the engine counts."""
+
+
+class SharedTables:
+    """The tables of a replay.
+
+    Parameters
+    ----------
+    engine : Replay
+        The replay.
+    site : Site
+        The site, of kind ``"slurm"``.
+    settings : SchedulerSettings
+        Its settings, with those that were overridden.
+    jobs : sequence of SlurmJob
+        The rows of the replay.
+    """
+
+    in_units = True
+
+    def __init__(self, engine: Replay, site: Site, settings: SchedulerSettings, jobs: Sequence[SlurmJob]) -> None:
+        self._engine = engine
+        self.site = site
+        self.jobs = jobs
+        self.settings = settings
+        self.counts_memory = True
+        trace = engine.trace
+        names = engine.platform.nodes
+        self._nodes = len(names)
+        self.total: Ints = trace.capacity[: self._nodes].copy()
+        self.free: Ints = self.total.copy()
+        self.use = np.zeros((self._nodes, c.USE_COLUMNS), np.int64)
+        self._open = np.ones(self._nodes, np.bool_)
+        self.up = packed(self._open)
+        self.some = np.zeros((self.total.shape[1] + 1, words_for(self._nodes)), np.int64)
+        self._work = work_for(self.free, self.use, self.some)
+        self.threads = np.ones(self._nodes, np.int64)
+        self.weight = np.array([site.node(name).weight for name in names], np.int64)
+        self._partition_tables(names)
+        self._job_tables()
+        self._whole_tables()
+        self._limit_tables()
+        self._masks = packed(trace.masks[:, : self._nodes])
+        self.masks = self._masks
+        self._reserved(site)
+        size = len(jobs)
+        self.reason = np.zeros(size, np.int64)
+        self.planned = np.zeros(size, np.int64)
+        self.runs = np.zeros((64, c.RUN_COLUMNS), np.int64)
+        self.pieces = np.zeros((256, 2 + self.total.shape[1]), np.int64)
+        self.counts = np.zeros(2, np.int64)
+        self.parameters = np.zeros(c.PARAMETERS, np.int64)
+        self.order = np.zeros(64, np.int64)
+        self.places = places_of(jobs)
+        self.row_of: dict[int, int] = {}  # of the jobs that a pass has just started
+        self.running: dict[int, None] = {}
+        self.releases = 0  # how often nodes or amounts of nodes were released
+        self.all_reasons = False  # whether passes are to say why each job waits
+        self._tried = np.full((c.TRIED_ROWS, c.TRIED_COLUMNS), -1, np.int64)
+        self._in_queue = np.zeros(size, np.bool_)
+        self.calendars = bool((trace.own >= 0).any() or (trace.daily >= 0).any())
+        self.place_in_order = np.zeros(size, np.int64)  # of the starts
+        self.part_of = np.array([parts[0] for parts in self.job_parts], np.int64)
+        self._started = 0
+
+    # --- What does not change.
+
+    def _partition_tables(self, names: Sequence[str]) -> None:
+        listed = [replace(p, state="up") for p in self.site.partitions]
+        if any(job.request.partitions == (NO_PARTITION,) for job in self.jobs):
+            listed.append(Partition(NO_PARTITION, tuple(names)))
+        self.partitions: list[Partition] = listed
+        self.part_index = {p.name: k for k, p in enumerate(listed)}
+        self.parts = np.zeros((len(listed), c.PART_COLUMNS), np.int64)
+        member = np.zeros((len(listed), self._nodes), np.uint8)
+        number = {name: n for n, name in enumerate(names)}
+        for k, part in enumerate(listed):
+            row = self.parts[k]
+            row[c.TIER] = part.tier
+            row[c.PART_MAX_NODES] = 500_000 if part.max_nodes is None else part.max_nodes
+            row[c.LEAST_LOADED] = part.least_loaded
+            over = self.settings.over_time_limit if part.over_time_limit is None else part.over_time_limit
+            row[c.OVER_LIMIT] = c.YEAR if over is None else over
+            member[k, [number[name] for name in part.nodes if name in number]] = 1
+        self.member = packed(member)
+
+    def _job_tables(self) -> None:
+        jobs = self.jobs
+        trace = self._engine.trace
+        size = len(jobs)
+        found: dict[tuple[str, ...], list[int]] = {}
+        self.job_parts = []
+        for job in jobs:
+            names = job.request.partitions
+            if names not in found:
+                found[names] = [self.part_index[name] for name in names]
+            self.job_parts.append(found[names])
+        users = {name: k for k, name in enumerate(dict.fromkeys(job.user for job in jobs))}
+        owners = {key: k for k, key in enumerate(dict.fromkeys((job.request.account, job.user) for job in jobs))}
+        arrays = {name: k for k, name in enumerate(dict.fromkeys(job.array for job in jobs if job.array))}
+        self.users = len(users)
+        self.associations = len(owners)
+        self.arrays = np.zeros((max(1, len(arrays)), c.ARRAY_COLUMNS), np.int64)
+        for job in jobs:
+            if job.array and job.request.array_limit:
+                self.arrays[arrays[job.array], c.MOST_TASKS] = job.request.array_limit
+        self.request: Ints = trace.request
+        self._kind = trace.kind
+        most = np.minimum(trace.most, MANY)
+        table = np.zeros((size, c.JOB_COLUMNS), np.int64)
+        asked_least = np.array([job.request.min_nodes or 1 for job in jobs], np.int64)
+        asked_most = np.array([job.request.max_nodes or 0 for job in jobs], np.int64)
+        part_least = np.array([p.min_nodes for p in self.partitions], np.int64)[[p[0] for p in self.job_parts]]
+        fewest = -(-trace.units // most)
+        least = np.maximum(fewest, np.minimum(trace.units, np.maximum(asked_least, part_least)))
+        table[:, c.MIN_NODES] = least
+        table[:, c.MAX_NODES] = np.where(asked_most > 0, np.maximum(asked_most, least), 0)
+        self._allow_more_nodes()
+        table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units
+        table[:, c.CPUS_PER_TASK] = 1
+        table[:, c.PER_NODE] = most
+        table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
+        table[:, c.WHOLE] = trace.whole
+        table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]
+        table[:, c.GPU_TYPE] = table[:, c.REQUIRED] = -1
+        table[:, c.ALLOWED] = trace.node_set
+        table[:, c.LIMIT] = self._engine.workload.walltime
+        reserved = {r.name: k for k, r in enumerate(self.site.reservations)}
+        table[:, c.RESERVATION] = [reserved.get(job.request.reservation, -1) for job in jobs]
+        table[:, c.ARRAY] = [arrays[job.array] if job.array else -1 for job in jobs]
+        table[:, c.USER] = [users[job.user] for job in jobs]
+        table[:, c.ASSOCIATION] = [owners[job.request.account, job.user] for job in jobs]
+        table[:, c.ELIGIBLE] = [job.submit for job in jobs]
+        no_reserve = {q.name for q in self.site.qos if "noreserve" in q.flags}
+        table[:, c.NO_RESERVE] = [job.request.qos in no_reserve for job in jobs]
+        self.job = table
+        self.need = np.zeros((size, c.LIMIT_CPUS + 1), np.int64)
+        cores = self._engine.platform.resources.index("cores")
+        self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
+
+    def _allow_more_nodes(self) -> None:
+        """Let partitions give jobs the nodes that they need here: MaxNodes is for what a job asks for, and it may have run on more."""
+        if not any(part.max_nodes is not None for part in self.partitions):
+            return
+        needed = tres_of(self._engine.workload, self._engine.platform)["node"]
+        for row in np.flatnonzero(needed > self.parts[:, c.PART_MAX_NODES].min()).tolist():
+            of_job = self.job_parts[row]
+            self.parts[of_job, c.PART_MAX_NODES] = np.maximum(self.parts[of_job, c.PART_MAX_NODES], needed[row])
+
+    def _whole_tables(self) -> None:
+        """Find the nodes that the jobs may have that take whole nodes, with one unit on each."""
+        trace = self._engine.trace
+        self._whole_fit = np.full(len(self.jobs), -1, np.int64)
+        rows = np.flatnonzero((self.job[:, c.WHOLE] > 0) & (self.job[:, c.PER_NODE] == 1))
+        kinds, first, number = np.unique(trace.kind[rows], return_index=True, return_inverse=True)
+        sets = np.zeros((max(1, len(kinds)), self._nodes), np.bool_)
+        if len(kinds) <= MOST_KINDS:
+            self._whole_fit[rows] = number
+            for k, row in enumerate(rows[first].tolist()):
+                fits = (self.total >= trace.request[row]).all(axis=1)
+                sets[k] = fits & trace.masks[trace.node_set[row], : self._nodes]
+        self._whole_nodes = packed(sets)
+
+    def _limit_tables(self) -> None:
+        """Make rows of the limits of the replay, and of the amounts of the whole machine, such as power, after them."""
+        trace = self._engine.trace
+        of_machine = trace.machine_request
+        job = np.repeat(np.arange(len(self.jobs)), np.diff(trace.first_limit))
+        limit = trace.limit
+        amount = trace.limit_amount
+        for k in range(trace.machine_capacity.size):
+            job = np.concatenate([job, np.arange(len(self.jobs))])
+            limit = np.concatenate([limit, np.full(len(self.jobs), trace.limit_capacity.size + k)])
+            amount = np.concatenate([amount, of_machine[:, k]])
+        order = np.argsort(job, kind="stable")
+        caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
+        self.limits = SharedLimits(
+            used=np.zeros_like(caps),
+            caps=caps,
+            kind=np.zeros(len(caps), np.int64),
+            first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
+            groups=np.ascontiguousarray(np.column_stack([limit[order], amount[order]]).astype(np.int64)),
+        )
+
+    def _reserved(self, site: Site) -> None:
+        """Make rows of the reservations of the site; those of the engine follow them when they are accepted."""
+        number = {name: n for n, name in enumerate(self._engine.platform.nodes)}
+        offset = self._engine.workload.unix_start or 0
+        rows, masks = [], [self._masks]
+        for r in site.reservations:
+            nodes = [number[name] for name in r.nodes if name in number]
+            whole = not nodes and r.node_count is None and r.core_count is None
+            mask = np.zeros((1, self._nodes), np.uint8)
+            mask[0, slice(None) if whole else nodes] = 1
+            maint = int("maint" in r.flags) + int("maint" in r.flags and bool(mask.all()))
+            start = r.start - offset
+            rows.append([start, start + r.duration, sum(map(len, masks)), maint, int("flex" in r.flags)])
+            masks.append(packed(mask))
+        self._own_reservations = np.array(rows, np.int64).reshape(-1, c.RESERVATION_COLUMNS)
+        self._masks = np.concatenate(masks)
+        self.masks = self._masks
+        self.reservations = self._own_reservations
+        self._holds: tuple[int, ...] = ()
+
+    # --- Before a pass.
+
+    def startable(self, jobs: Ints) -> Ints:
+        """Return the jobs that are in the engine's queue and that the calendars let start now."""
+        engine = self._engine
+        state = engine.state
+        rows = state.waiting[: state.clock[WAITING_JOBS]]
+        self._in_queue[rows] = True
+        kept = jobs[self._in_queue[jobs]]
+        self._in_queue[rows] = False
+        return kept[_open(engine.trace, kept, state.clock[NOW])] if self.calendars else kept
+
+    def startable_part(self, queue: Ints) -> Ints:
+        """Return the queue up to the last job that has room now; no pass starts one after it."""
+        if self.all_reasons:
+            return queue
+        return queue[: part_with_room(queue, self.machine())]
+
+    def refresh(self) -> None:
+        """Read from the engine what is free, and what limits leave."""
+        state = self._engine.state
+        timeline = self._engine.timeline
+        self.parameters[c.RELEASES] = self.releases
+        self.free[:] = state.free[: self._nodes]
+        if (self._open != timeline.open).any():
+            self._open[:] = timeline.open
+            self.up[:] = packed(self._open)
+        left = np.concatenate([state.limit_free, state.machine_free])
+        self.limits.used[:, 0] = self.limits.caps[:, 0] - left
+        if tuple(timeline.holds) != self._holds:
+            self._read_holds()
+        note_all_free(self.machine())
+
+    def read(self, backfill: bool) -> None:
+        """Read from the engine, for the backfill scheduler, what runs."""
+        engine = self._engine
+        self.row_of.clear()
+        state = engine.state
+        self.counts[:] = 0
+        if not backfill:
+            return
+        rows = state.running[: state.clock[RUNNING_JOBS]]
+        rows = rows[np.argsort(self.place_in_order[rows], kind="stable")]
+        limit = engine.ledger.limits(rows)
+        self._room(rows.size, int(state.pieces[rows].sum()))
+        _write_running(
+            rows, engine.trace.first, state.pieces, state.place, state.share, state.start, limit, self.part_of, self.machine()
+        )  # fmt: skip
+        self.order[: rows.size] = order_of_ends(self.machine())
+
+    def _read_holds(self) -> None:
+        """Make rows of what the reservations of the engine hold; their nodes are held whole."""
+        timeline = self._engine.timeline
+        self._holds = tuple(timeline.holds)
+        rows, masks = [self._own_reservations], [self._masks]
+        for k, hold in enumerate(timeline.holds.values()):
+            mask = np.zeros((1, self._nodes), np.uint8)
+            mask[0, [timeline.number[name] for name in hold.use.nodes]] = 1
+            masks.append(packed(mask))
+            rows.append(np.array([[hold.use.start, hold.use.end, len(self._masks) + k, 0, 0]], np.int64))
+        self.reservations = np.concatenate(rows)
+        self.masks = np.concatenate(masks)
+
+    def _room(self, runs: int, pieces: int) -> None:
+        if runs > len(self.runs):
+            self.runs = np.zeros((2 * runs, c.RUN_COLUMNS), np.int64)
+            self.order = np.zeros(2 * runs, np.int64)
+        if pieces > len(self.pieces):
+            self.pieces = np.zeros((2 * pieces, self.pieces.shape[1]), np.int64)
+
+    def room_for(self, jobs: Ints) -> None:
+        """Make the tables of running jobs large enough for the starts of some jobs, and keep what they have."""
+        runs = int(self.counts[0]) + len(jobs)
+        pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.MIN_CPUS], self._nodes).sum())
+        if runs > len(self.runs):
+            self.runs = np.concatenate([self.runs, np.zeros((runs, c.RUN_COLUMNS), np.int64)])
+            self.order = np.concatenate([self.order, np.zeros(runs, np.int64)])
+        if pieces > len(self.pieces):
+            self.pieces = np.concatenate([self.pieces, np.zeros((pieces, self.pieces.shape[1]), np.int64)])
+
+    def machine(self) -> Machine:
+        """Return all tables."""
+        return Machine(
+            self.job, self.parts, self.member, self.masks, self.weight, self.threads, self.total, self.free, self.use, self.some,
+            self.up,
+            self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
+            self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
+            self._kind, self._tried, self.request,
+            self._whole_fit, self._whole_nodes, self.reason, self.planned, self._work,
+        )  # fmt: skip
+
+    def keep_all_runs(self) -> None:
+        """Make the tables of running jobs large enough for all jobs, which follow the engine from now on."""
+        self.refresh()
+        self.counts[:] = 0
+        self._room(len(self.jobs), 2 * self._nodes)
+
+    def double_pieces(self) -> None:
+        """Make room for as many pieces of running jobs again."""
+        self.pieces = np.concatenate([self.pieces, np.zeros_like(self.pieces)])
+
+    # --- What a pass has started, and what has ended.
+
+    def pieces_of(self, job: int) -> Ints:
+        """Return the pieces of a job that has just been started: node, amounts, units."""
+        run = self.runs[self.row_of[job]]
+        return self.pieces[run[c.RUN_FIRST] : run[c.RUN_FIRST] + run[c.RUN_COUNT]]
+
+    def amounts(self, job: int) -> Ints:
+        """Return what a job counts: its CPUs."""
+        counted: Ints = self.need[job]
+        return counted
+
+    def started(self, job: int, partition: int) -> None:
+        """Note a start in the engine, in the order of the starts."""
+        self._started += 1
+        self.place_in_order[job] = self._started
+        self.part_of[job] = partition
+        self.running[job] = None
+
+    def remove(self, job: int) -> None:
+        """Note the end of a job."""
+        del self.running[job]
+        if self.job[job, c.ARRAY] >= 0:
+            self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] -= 1
+
 
 MOST_CALLS = 10_000  # events at which only priorities changed, after which nothing starts any more
 RELEASING_AT_ENDS = (RunningAtBegin, RunningLimits, Dependencies)  # features that give no amounts free but as jobs end

@@ -5,8 +5,8 @@
   the nodes follows if it is small for the limit and the relaxation leaves a gap (``Solver.solve_relaxed_first``).
 - HCP decides starts on the pooled resources of the machine (formulation ``pool``). It then allocates the jobs that
   start now in order of priority, best-fit.
-- Version 0 has all waiting jobs in the model (the models of the thesis the first of a plan, see ``names``). Its objective is weighted tardiness (PCP) or the wait weighted by queue
-  (HCP).
+- Version 0 has all waiting jobs in the model (the models of the thesis [Bridi2018, tables 3.4 and 3.5] the
+  first of a plan). Its objective is weighted tardiness (PCP) or the wait weighted by queue (HCP).
 - Version 1 leaves out jobs that cannot start now, keeps the first ``m`` jobs by priority, and stops when the solver
   proves that there is no solution.
 - Version 2 takes a job that runs longer than expected to end at now + 1 s.
@@ -15,7 +15,7 @@
 Any other objective of dispatching problems can be given (see ``objective``). The priority, by which jobs are chosen for
 the model, stays that of the version; the warm start is then that of multi-search.
 
-Versions 2 and 3 can follow a desired profile (see ``desired``).
+Versions 2 and 3 can follow a desired profile: the profile of the moment is a limit (hard), or more use has a cost (soft).
 
 The search of the paper schedules or postpones jobs in order of priority. Here its first solution is the warm start, and
 the solver improves it within its limit.
@@ -31,8 +31,10 @@ The published programs have faults that this code does not repeat:
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -40,16 +42,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....errors import WrongArgument, WrongValue
-from ....models import Dispatch, Platform, Queue, Schedule
-from ....models.arguments import is_whole
+from ....models import DesiredProfile, Dispatch, Platform, Queue, Schedule
+from ....models.arguments import is_real, is_whole, shown
 from ....models.array_types import Ints
-from ....models.dispatch.composite import checked_slack
+from ....models.dispatch.arrays import NodeArrays
+from ....models.dispatch.composite import SLACK, checked_slack
+from ....models.dispatch.desired import Shape, shape_of
+from ....models.dispatch.formulations import Blocks, Levels
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import excerpt, with_short_repr
+from ....models.profiles.profile import ALWAYS, Steps
 from ...dispatcher import Decision, Moment, Start
-from .control import FIRST_SHARE, AdaptiveControl, Control, limit_of
-from .desired import ProfileFollower, following_of, with_profile
+from ...errors import NO_ROOM
+from .control import FIRST_SHARE, RELAXATION, USED, AdaptiveControl, Control, FewJobs, Placed, Solver, limit_of, warm_up
 from .model import (
     FOLLOWED,
     STRETCH,
@@ -57,6 +63,7 @@ from .model import (
     Guard,
     Held,
     RunningUsage,
+    Usage,
     by_walltime,
     moved_to_now,
     of_version,
@@ -85,7 +92,246 @@ from .placing import (
     start_empty,
     start_of,
 )
-from .solving import RELAXATION, USED, FewJobs, Placed, Solver, warm_up
+
+# --- The names of CP dispatchers that follow a desired profile: ``hcp3-profile``, or with a cost ``hcp3-profile:0.5``.
+
+PROFILE = "-profile"
+FOLLOWING = tuple(f"{name}{PROFILE}" for name in ("pcp2", "pcp3", "hcp2", "hcp3", "cpmodel"))
+"""The names without a cost."""
+
+
+def split_cost(name: str) -> tuple[str, float | None]:
+    """Return the name and the cost of an amount-hour above the profile; None: no cost.
+
+    Raises
+    ------
+    ValueError
+        If the cost is no number of at least 0.
+
+    Examples
+    --------
+    >>> split_cost("hcp3-profile:0.5"), split_cost("hcp3-profile"), split_cost("easy:lst")
+    (('hcp3-profile', 0.5), ('hcp3-profile', None), ('easy:lst', None))
+    """
+    base, colon, text = name.partition(":")
+    if not colon or base not in FOLLOWING:
+        return name, None
+    cost = float(text)
+    if not 0 <= cost < math.inf:
+        raise WrongValue(text)
+    return base, cost
+
+
+FOREVER = -ALWAYS  # after all times of a workload
+
+
+class Following:
+    """The desired profile of a dispatcher in one replay.
+
+    Parameters
+    ----------
+    profile : DesiredProfile
+        The profile.
+    over_cost : float, optional
+        The cost of an amount-hour above the profile; None: the profile is a limit.
+    """
+
+    def __init__(self, profile: DesiredProfile, over_cost: float | None) -> None:
+        self.profile, self.over_cost = profile, over_cost
+        self.hard = over_cost is None
+        self.nodes = NodeArrays(profile.platform)
+        self._known: dict[tuple[Shape, int, int], bool] = {}
+        self._next = ALWAYS
+
+    def until(self, now: int, jobs: Waiting) -> int:
+        """Return the time in seconds up to which starts now keep to a hard profile."""
+        return now + max(FOLLOWED, int(jobs.walltime.max(initial=0)))
+
+    def cut(self, jobs: Waiting, now: int) -> Waiting:
+        """Return the jobs; those that fit at no time within a hard profile are shorter."""
+        if not self.hard or not self.profile.steps:
+            return jobs
+        duration = jobs.duration.copy()
+        walltime = jobs.walltime.copy()
+        for k, job in enumerate(jobs.jobs):
+            shape = shape_of(job, self.profile.platform.resources)
+            for lengths in (duration, walltime):
+                if not self._fits(shape, int(lengths[k]), now):
+                    lengths[k] = self._length(shape, now) or lengths[k]
+        return replace(jobs, duration=duration, walltime=walltime)
+
+    def _fits(self, shape: Shape, duration: int, now: int) -> bool:
+        begin = now if self.profile.period is None else 0
+        key = (shape, duration, begin)
+        if key not in self._known:
+            self._known[key] = self.profile.empty_machine.first_start(shape, duration, begin) is not None
+        return self._known[key]
+
+    def _length(self, shape: Shape, now: int) -> int | None:
+        empty = self.profile.empty_machine
+        return empty.room(shape, now) or empty.longest(shape)
+
+    def blocks(self, now: int, usage: Usage, until: int) -> Blocks | None:
+        """Return what a hard profile takes from the nodes beside what is in use; None if it takes nothing."""
+        if not self.hard or not self.profile.steps:
+            return None
+        return Levels.beside(self.profile, self.nodes, usage, now, until).blocks
+
+    def held(self, now: int, usage: Usage) -> Ints:
+        """Return what a hard profile keeps from starts now beside what is in use, shape (nodes, resources)."""
+        held = np.zeros_like(self.nodes.capacity)
+        blocks = self.blocks(now, usage, now + 1)
+        if blocks is not None:
+            here = (blocks.begin <= now) & (now < blocks.end)
+            np.add.at(held, blocks.node[here], blocks.amount[here])
+        return held
+
+    def terms(self, now: int, until: int) -> Mapping[str, Any]:
+        """Return the profile and its cost as arguments of ``Dispatch``, as seen from now on."""
+        if self.hard:
+            limits = _clipped(self.profile, now, until, least=False)
+            return {"desired": replace(limits, power=None)}  # which the simulator limits
+        return {"desired": _clipped(self.profile, now, now + FOLLOWED, least=True), "over_cost": self.over_cost}
+
+    def changed(self, now: int) -> bool:
+        """Return whether the profile has changed since the last call."""
+        changed = now >= self._next
+        later = self.profile.next_change(now)
+        self._next = FOREVER if later is None else later
+        return changed
+
+    def wake(self, now: int) -> int | None:
+        """Return when a dispatcher with a soft profile asks to be called; the simulator itself follows a hard one."""
+        return None if self.hard else self.profile.next_change(now)
+
+
+def _clipped(profile: DesiredProfile, now: int, until: int, least: bool) -> DesiredProfile:
+    """Return the profile without a period, with a step at ``now``; from ``until`` on without wishes, or the least amounts."""
+    capacity = {g.name: g.capacity for g in profile.platform.groups}
+    made = {
+        (group, resource): _steps(steps, now, until, capacity[group][resource], least)
+        for (group, resource), steps in profile.steps.items()
+    }
+    power = None if profile.power is None else _steps(profile.power, now, until, math.inf, least)
+    return DesiredProfile(profile.platform, made, power)
+
+
+def _steps(steps: Steps, now: int, until: int, capacity: float, least: bool) -> Steps:
+    pieces = list(steps.pieces(now, until))
+    later = steps.amounts if steps.period is not None else [steps.at(until)]
+    amounts = [capacity, *(amount for _, _, amount in pieces), min(later) if least else capacity]
+    return Steps([ALWAYS, *(a for a, _, _ in pieces), until], amounts)
+
+
+def with_profile(problem: Dispatch, following: Following | None, until: int) -> Dispatch:
+    """Return the problem of a moment with the profile; ``until``: how long a hard one is followed, in seconds."""
+    return problem if following is None else problem.replace(**following.terms(problem.now, until))
+
+
+class ProfileFollower:
+    """What all CP dispatchers share that can follow a desired profile.
+
+    Attributes
+    ----------
+    desired : DesiredProfile or None
+        The profile of the replay, which the simulator sets.
+    within_profile : bool
+        Whether it is a limit.
+    following : Following or None
+        The profile in the replay that has begun; None: the dispatcher follows none.
+    until : int
+        The time in seconds up to which a hard profile is followed at the current moment; 0 without one.
+    """
+
+    desired: DesiredProfile | None
+    following: Following | None
+    until: int
+
+    def follows(self, profile: bool, over_cost: float | None, can: bool) -> None:
+        """Set whether the dispatcher follows a profile, and the cost of an amount-hour above it.
+
+        Raises
+        ------
+        WrongValue
+            If the cost is negative or given without ``profile``, or the dispatcher ``can`` follow none.
+        """
+        if over_cost is not None and not profile:
+            raise WrongValue(
+                f"over_cost is {shown(over_cost)}, but the dispatcher follows no profile; expected profile=True"
+            )
+        if over_cost is not None and (not is_real(over_cost) or not 0 <= over_cost < np.inf):
+            raise WrongValue(f"over_cost is {shown(over_cost)}; expected the cost of an amount-hour, at least 0")
+        if profile and not can:
+            raise WrongValue(f"versions 0 and 1 follow no desired profile: {NO_ROOM}; versions 2 and 3 do")
+        self.follows_profile, self.over_cost = profile, over_cost
+        self.within_profile = profile and over_cost is None
+        self.following, self.until = None, 0
+        self.needs = frozenset[str]()
+        if profile:
+            self.desired = None  # up to the replay, which sets it
+            self.needs = frozenset({"profile", "given-profile"})
+        if self.within_profile:
+            self.needs |= {"profile-limits"}
+
+    @property
+    def suffix(self) -> str:
+        """The part of the name that tells about the profile."""
+        if not self.follows_profile:
+            return ""
+        return PROFILE if self.over_cost is None else f"{PROFILE}:{self.over_cost:.15g}"
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether it follows a profile with a cost."""
+        return self.follows_profile and not self.within_profile
+
+    def prepared(self, jobs: Waiting, now: int) -> Waiting:
+        """Return the waiting jobs of a moment as the profile lets them be planned."""
+        if self.following is None:
+            return jobs
+        self.until = self.following.until(now, jobs) if self.following.hard else 0
+        return self.following.cut(jobs, now)
+
+    def is_free(self, moment: Moment, jobs: Waiting, usage: Usage) -> bool:
+        """Return whether all these jobs can start now without a cost: always, if the profile has none."""
+        if self.following is None or self.following.hard:
+            return True
+        anytime = [((moment.now, FOREVER),)] * len(jobs.jobs)
+        over = with_profile(problem_of(moment, jobs, anytime, usage, "waiting"), self.following, self.until).over
+        now = np.full(len(jobs.jobs), moment.now)
+        return over is None or over.value(now, now + jobs.duration) <= over.value(now, now)
+
+    def held_by_profile(self, now: int, usage: Usage) -> Ints:
+        """Return what the profile keeps from starts now beside what is in use, shape (nodes, resources); 0 if nothing."""
+        return np.zeros(1, np.int64) if self.following is None else self.following.held(now, usage)
+
+    def timeline(self, capacity: Ints, now: int, usage: Usage) -> NodeTimeline:
+        """Return the free capacity over time beside what is in use, within a hard profile."""
+        blocks = None if self.following is None else self.following.blocks(now, usage, self.until)
+        return NodeTimeline(capacity, now, usage, blocks)
+
+
+def following_of(dispatcher: Any) -> Following | None:
+    """Return the profile that a dispatcher follows in the replay that begins.
+
+    Raises
+    ------
+    WrongValue
+        If it follows one and there is none.
+    """
+    if not dispatcher.follows_profile:
+        return None
+    if dispatcher.desired is None:
+        raise WrongValue(
+            f"dispatcher {dispatcher.name} follows a desired profile; give one (desired=..., --desired FILE)"
+        )
+    return Following(dispatcher.desired, dispatcher.over_cost)
+
+
+def earlier(one: int | None, other: int | None) -> int | None:
+    """Return the earlier one of two times; None: no time."""
+    return min((t for t in (one, other) if t is not None), default=None)
+
 
 FORMULATIONS = {"pcp": "counts", "hcp": "pool"}
 
@@ -137,7 +383,7 @@ class CPDispatcher(ProfileFollower):
         Whether the limit of a decision adapts to the solver, and the number of jobs in the model with it (see
         ``control.adaptive_limit``). ``limit`` or ``deterministic`` is then the limit of the fifth attempt.
     profile : bool
-        Whether it follows the desired profile of the replay (see ``desired``); versions 2 and 3 can.
+        Whether it follows the desired profile of the replay (see ``Following``); versions 2 and 3 can.
     over_cost : float, optional
         The cost of an amount-hour above the profile in the objective; None: the profile is a limit.
     planned : int, optional
@@ -396,3 +642,82 @@ class CPDispatcher(ProfileFollower):
     def _starts(self, jobs: Waiting, requests: Requests, allocation: Allocation) -> list[Start]:
         started = np.flatnonzero(allocation.start >= 0).tolist()
         return [start_of(jobs.jobs[i], allocation.nodes(requests, i, self._nodes)) for i in started]
+
+
+# --- The six models of [Bridi2018, tables 3.4 and 3.5] as names of dispatchers: the objective, then what is kept.
+
+FUNCTIONS = {"mks": "makespan", "wt": "weighted-tardiness", "nl": "late-jobs"}
+MODELS = {
+    name: tuple(FUNCTIONS[part] for part in name.split("+"))
+    for name in ("mks", "wt", "nl", "mks+wt+nl", "nl+mks+wt", "wt+mks+nl")
+}
+"""For each dispatcher its objective, and the objectives that are kept within a slack of their own optimum."""
+
+
+ALL_JOBS = 1_000_000  # more than ever wait
+PLANNED = 40  # jobs in a model of the thesis
+SOFT = 30  # jobs in a model with a cost of the desired use, which grows with jobs times steps of the use
+QUICK = {"cpsat": {"cp_model_presolve": False, "linearization_level": 0, "symmetry_level": 0}}
+"""Backend -> parameters with which it begins to search at once: the presolve of a node model takes 0.01 of CP-SAT's units."""
+
+
+NO_PRESOLVE = {"cpsat": {"cp_model_presolve": False}}
+
+
+def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
+    """Return a CP dispatcher by its name.
+
+    Parameters
+    ----------
+    name : str
+        ``"pcp"``, ``"hcp"``, or one of them with the version: ``"pcp1"`` to ``"hcp3"``, and with ``-profile``; or one of the six models of the
+        thesis, see the module.
+    backend : str, optional
+        Name of the solver's backend, by default ``"cpsat"``.
+    **options
+        Other arguments of ``CPDispatcher``. Composite models of the thesis take ``slack``, by default 1.1, for both kept
+        objectives.
+
+    Returns
+    -------
+    CPDispatcher
+        A new dispatcher.
+
+    Raises
+    ------
+    TypeError
+        If a model of the thesis gets another objective.
+
+    Examples
+    --------
+    >>> make("pcp1", "highs").name
+    'pcp1@highs'
+    >>> make("mks+wt+nl", "cpo").slack
+    {'weighted-tardiness': 1.1, 'late-jobs': 1.1}
+    """
+    if name in MODELS:
+        return _of_thesis(name, backend or "cpsat", **options)
+    if name in FOLLOWING:
+        name = name.removesuffix(PROFILE)
+        options = {**options, "profile": True}
+    family: Family = "pcp" if name.startswith("pcp") else "hcp"
+    version = int(name.removeprefix(family) or 0)
+    backend = backend or "cpsat"
+    soft = options.get("over_cost") is not None
+    if soft and not options.get("adaptive"):  # the presolve of such a model ignores the deterministic limit
+        options = {"m": SOFT, "parameters": NO_PRESOLVE.get(backend), **options}
+    return CPDispatcher(family, version, backend, **options)
+
+
+def _of_thesis(name: str, backend: str, slack: float | None = None, **options: Any) -> CPDispatcher:
+    """Return the dispatcher of one of the six models."""
+    main, *kept = MODELS[name]
+    if options.pop("objective", main) not in (main, None):
+        raise WrongArgument(f"{name} has the objective {main}; pcp@{backend}:OBJECTIVE takes another one")
+    if slack is not None and not kept:
+        raise WrongArgument(f"{name} keeps no objectives, so that it takes no slack; mks+wt+nl does")
+    keep = dict.fromkeys(kept, SLACK if slack is None else slack)
+    usual = {"m": ALL_JOBS, "planned": PLANNED, "parameters": QUICK.get(backend)}
+    dispatcher = CPDispatcher("pcp", 0, backend, objective=main, keep=keep, **{**usual, **options})
+    dispatcher.name = f"{name}@{backend}"
+    return dispatcher

@@ -157,8 +157,7 @@ def _local(processes: int) -> Link:
 
 
 def _mpi(processes: int) -> Link:
-    from .mpi import MpiLink
-    from .transport import TransportError
+    from .transport import MpiLink, TransportError
 
     link = MpiLink()
     if link.processes != processes:
@@ -167,7 +166,7 @@ def _mpi(processes: int) -> Link:
 
 
 def _dask(processes: int) -> Link:
-    from .dask import DaskLink
+    from .transport import DaskLink
 
     return DaskLink(processes)
 

@@ -1,17 +1,28 @@
-"""What carries messages between the task manager and the node managers, within a process or to several of them."""
+"""What carries messages between the task manager and the node managers: within a process, to several, over MPI, by Dask.
+
+With MPI the node managers are on the ranks from 1 on; rank 0 is the task manager. All processes poll: waiting inside MPI would keep a core busy. A rank that is silent does not stop the others: at the end
+of rank 0 they all end, by ``MPI_Abort`` if some rank does not answer, as ``MPI_Finalize`` waits for all ranks. A rank
+that ends by itself, such as by SIGKILL, ends the whole job: so MPICH handles it.
+
+With Dask the node managers are actors of ``dask.distributed``, one for each worker process; this process is the task manager.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import io
+import logging
+import os
 import pickle
+import signal
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ....errors import SchedlabError, WrongValue
+from ....errors import MissingPackage, SchedlabError, WrongValue
 from ....models.array_types import Ints
 from ....models.words import how_many
 from .messages import Event, Extend, Limits, Offers, Placement, Release, Request, Traffic, joined
@@ -455,3 +466,258 @@ class LocalLink:
 
     def close(self) -> None:
         """Do nothing: there is no process to end."""
+
+
+PACKET = 1  # tags of messages
+ANSWER = 2
+STOPPED = 3
+LONGEST = 1e-3  # seconds between two looks for a message
+PATIENCE = 5.0  # seconds for a rank to answer that it ends
+
+
+def mpi() -> Any:
+    """Return the module ``mpi4py.MPI``, which initializes MPI when it is imported. Raises MissingPackage."""
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as e:  # RuntimeError: there is no MPI library
+        raise MissingPackage(f"the transport mpi needs mpi4py and MPICH: pip install 'schedlab[mpi]' ({e})") from e
+    return MPI
+
+
+class MpiLink:
+    """The link of rank 0 to the other ranks; process k is rank k + 1. They must run ``serve``.
+
+    Raises
+    ------
+    MissingPackage
+        If mpi4py or MPI is not installed.
+    TransportError
+        If this is not rank 0 of at least two.
+    """
+
+    def __init__(self) -> None:
+        self._mpi = mpi()
+        self._comm = self._mpi.COMM_WORLD
+        self.processes = self._comm.Get_size() - 1
+        self._lost: list[Any] = []  # sends to silent ranks, which must outlive the replay
+        if self.processes < 1 or self._comm.Get_rank() != 0:
+            raise TransportError("the transport mpi needs at least 2 processes: mpiexec -n 4 python -m ...")
+
+    def exchange(self, packets: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        """Send the packets and poll for the answers until the timer ends."""
+        deadline = time.monotonic() + seconds
+        pause = Pause()
+        sent = {k: self._comm.Isend([packet, self._mpi.BYTE], k + 1, PACKET) for k, packet in packets.items()}
+        answers: dict[int, bytes] = {}
+        while len(answers) < len(packets):
+            arrived = [k for k in packets.keys() - answers.keys() if self._comm.Iprobe(k + 1, ANSWER)]
+            for k in arrived:
+                answers[k] = received(self._comm, k + 1, ANSWER)
+                sent[k].Wait()
+            if arrived:
+                pause = Pause()
+            elif time.monotonic() > deadline:
+                break
+            else:
+                pause()
+        self._lost += [(sent[k], packets[k]) for k in packets.keys() - answers.keys()]
+        return answers
+
+    def close(self) -> None:
+        """Do nothing: the ranks end with the job, see ``run``."""
+
+
+class Pause:
+    """Sleeps between two looks for a message: twice as long each time, up to ``LONGEST``."""
+
+    def __init__(self) -> None:
+        self._seconds = 1e-5
+
+    def __call__(self) -> None:
+        """Sleep."""
+        time.sleep(self._seconds)
+        self._seconds = min(LONGEST, 2 * self._seconds)
+
+
+def received(comm: Any, rank: int, tag: int) -> bytes:
+    """Wait for a message of a rank without keeping the core busy, and return it."""
+    module = mpi()
+    pause = Pause()
+    status = module.Status()
+    while not comm.Iprobe(rank, tag, status):
+        pause()
+    data = bytearray(status.Get_count(module.BYTE))
+    comm.Recv([data, module.BYTE], rank, tag)
+    return bytes(data)
+
+
+def serve() -> None:
+    """Answer the packets of rank 0 until it ends the job; the main function of the ranks of node managers."""
+    module = mpi()
+    block = Block()
+    comm = module.COMM_WORLD
+    while True:
+        packet = received(comm, 0, PACKET)
+        if not packet:
+            comm.Send([b"", module.BYTE], 0, STOPPED)
+            return
+        answer = block.handle(packet)
+        while answer is None:
+            time.sleep(1)  # silent, until rank 0 aborts the job
+        comm.Send([answer, module.BYTE], 0, ANSWER)
+
+
+def run(task_manager: Callable[[], object]) -> None:
+    """Run a function on rank 0 and node managers on the other ranks, to the end of the MPI job.
+
+    Parameters
+    ----------
+    task_manager : callable
+        Function without arguments, which may use ``MpiLink``. If it raises, the job is aborted with exit code 1.
+    """
+    module = mpi()
+    comm = module.COMM_WORLD
+    if comm.Get_rank() != 0:
+        serve()
+        return
+    try:
+        task_manager()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        comm.Abort(1)
+    others = range(1, comm.Get_size())
+    ends = [comm.Isend([b"", module.BYTE], rank, PACKET) for rank in others]
+    deadline = time.monotonic() + PATIENCE
+    left = set(others)
+    while left and time.monotonic() < deadline:
+        left -= {rank for rank in left if comm.Iprobe(rank, STOPPED)}
+        time.sleep(LONGEST)
+    if left:
+        comm.Abort(0)
+    for rank, end in zip(others, ends, strict=True):
+        received(comm, rank, STOPPED)
+        end.Wait()
+
+
+class BlockActor:
+    """A block as an actor; its process is killed when the block falls silent."""
+
+    def __init__(self) -> None:
+        self._block = Block()
+
+    def handle(self, packet: bytes) -> bytes:
+        """Return the answer to a packet."""
+        answer = self._block.handle(packet)
+        if answer is None:
+            os.kill(os.getpid(), signal.SIGKILL)  # this process ends here
+        return answer or b""
+
+
+class DaskLink:
+    """A link to actors on a cluster of worker processes on this machine, which ends with the link.
+
+    Parameters
+    ----------
+    processes : int
+        Number of workers.
+
+    Raises
+    ------
+    MissingPackage
+        If ``distributed`` is not installed.
+    """
+
+    def __init__(self, processes: int) -> None:
+        try:
+            from distributed import Client
+        except ImportError as e:
+            raise MissingPackage(f"the transport dask needs distributed: pip install 'schedlab[dask]' ({e})") from e
+        self.processes = processes
+        self._cluster: Any = local_cluster(processes, 1)
+        self._client: Any = Client(self._cluster, direct_to_workers=True)
+        workers = sorted(self._client.nthreads())
+        made = [self._client.submit(BlockActor, actor=True, workers=[w], pure=False) for w in workers]
+        self._actors = [future.result() for future in made]
+
+    def exchange(self, packets: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        """Call the actors and return the answers that arrive before the timer ends."""
+        answers: dict[int, bytes] = self._client.sync(self._exchange, packets, seconds)
+        return answers
+
+    async def _exchange(self, packets: Mapping[int, bytes], seconds: float) -> dict[int, bytes]:
+        calls = {k: asyncio.ensure_future(self._call(k, packet)) for k, packet in packets.items()}
+        done, late = await asyncio.wait(calls.values(), timeout=seconds)
+        for call in late:
+            call.cancel()
+        answers = {k: call.result() for k, call in calls.items() if call in done}
+        return {k: answer for k, answer in answers.items() if answer is not None}
+
+    async def _call(self, process: int, packet: bytes) -> bytes | None:
+        """Return the answer of an actor; None if its worker was lost."""
+        try:
+            answer: bytes = await self._actors[process].handle(packet)
+        except (OSError, RuntimeError):  # what Dask raises for a lost worker; a block returns its own exceptions
+            return None
+        return answer
+
+    def close(self) -> None:
+        """End the workers."""
+        self._client.close()
+        self._cluster.close()
+
+
+# --- Worker processes of ``dask.distributed`` on this machine that no other machine, and no other user, can reach.
+#
+# Whoever can connect to a scheduler or a worker of Dask can run code there. So they listen on the loopback interface alone, and take
+# only connections with a certificate that is made for this cluster and kept in memory, if the package ``cryptography`` is there.
+
+
+LOOPBACK = "127.0.0.1"
+OPEN = (
+    "other users of this machine can send commands to the Dask workers, as the package cryptography is missing: "
+    "pip install 'schedlab[dask]'"
+)
+
+
+def temporary_security() -> Any:
+    """Return the certificates of one cluster; None if the package ``cryptography`` is missing."""
+    from distributed.security import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        return None
+
+
+def local_cluster(workers: int, threads: int) -> Any:
+    """Return a cluster of worker processes on this machine, without a dashboard.
+
+    Parameters
+    ----------
+    workers : int
+        Number of processes.
+    threads : int
+        Threads of each.
+
+    Returns
+    -------
+    distributed.LocalCluster
+        Its attribute ``security`` has ``require_encryption`` if connections are encrypted.
+    """
+    from dask import config
+    from distributed import LocalCluster
+
+    # also without a dashboard they would serve pages about their tasks, without authentication
+    with config.set({f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")}):
+        return LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            processes=True,
+            host=LOOPBACK,
+            security=temporary_security(),
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )

@@ -5,8 +5,8 @@ import pytest
 
 pytest.importorskip("distributed")
 from distributed import Client
-from schedlab.simulation.dispatchers.dardis import dask as workers
-from schedlab.simulation.dispatchers.dardis.dask import LOOPBACK, local_cluster, temporary_security
+from schedlab.simulation.dispatchers.dardis import transport as workers
+from schedlab.simulation.dispatchers.dardis.transport import LOOPBACK, local_cluster, temporary_security
 
 
 def listening():

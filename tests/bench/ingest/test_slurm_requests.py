@@ -11,7 +11,7 @@ from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.node_sets import waiting_tasks
 from schedlab.instances.states.slurm import SlurmNode, free_licences, node_words, reservations_in_text, state_from_slurm
 from schedlab.simulation import decide
-from schedlab.simulation.shadow_answer import faults
+from schedlab.simulation.shadow import faults
 from shared_data import DATA
 
 NOW = 1_700_000_000

@@ -26,7 +26,7 @@ from schedlab.instances.files.folder import content_of
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.gantt import rectangles, shares
 from schedlab.simulation import JobsTable, NodeRanges, read_jobs
-from schedlab.simulation.outputs.reading import Kind
+from schedlab.simulation.outputs import Kind
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)

@@ -7,7 +7,7 @@ from numpy.random import default_rng
 from schedlab.bench.plots.replay_chart import MOST_JOBS, Frame, chart
 from schedlab.models import NodeGroup, Platform
 from schedlab.simulation import JobsTable, NodeRanges
-from schedlab.simulation.outputs.reading import Kind
+from schedlab.simulation.outputs import Kind
 
 DAY = 86_400
 NODES = 65

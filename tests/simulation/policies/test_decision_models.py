@@ -8,6 +8,7 @@ from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import Returns
 from schedlab.models.language.quantities import windows_of
 from schedlab.simulation import Moment
+from schedlab.simulation.dispatchers.cp.dispatcher import make
 from schedlab.simulation.dispatchers.cp.model import (
     FOLLOWED,
     Held,
@@ -17,7 +18,6 @@ from schedlab.simulation.dispatchers.cp.model import (
     windows_of_model,
     without_horizon,
 )
-from schedlab.simulation.dispatchers.cp.names import make
 from schedlab.simulation.dispatchers.cp.placing import Register
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 4, "gpus": 1})])

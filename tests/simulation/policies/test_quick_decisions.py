@@ -10,7 +10,7 @@ from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Schedule
 from schedlab.models.language import Assignment
 from schedlab.simulation import CPDispatcher
-from schedlab.simulation.dispatchers.cp import solving
+from schedlab.simulation.dispatchers.cp import control
 from schedlab.simulation.dispatchers.cp.control import Control, search
 
 DAY = sl.load("eurora_99").dispatch
@@ -82,8 +82,8 @@ def test_nodes_in_the_order_of_the_relaxation_are_optimal_where_units_take_whole
     problem, tried = pair(), []
     placed = placed_on(problem, tried)
     start = placed(np.arange(3))
-    solver = solving.Solver("cpsat", "counts", Control(1, 1e-9, deterministic=True, patience=9), False)
-    roomy = solving.Solver("cpsat", "counts", Control(0.5, 1, deterministic=True), False)
+    solver = control.Solver("cpsat", "counts", Control(1, 1e-9, deterministic=True, patience=9), False)
+    roomy = control.Solver("cpsat", "counts", Control(0.5, 1, deterministic=True), False)
     found = roomy.solve_relaxed_first(problem, placed, lambda: start, 1, 0.0, 3)
     assert found.ended == "optimal"
     assert problem.value(found.schedule) == pytest.approx(3 + 1 / 9)
@@ -105,20 +105,20 @@ def test_pcp_is_optimal_at_once_on_whole_nodes():
 
 def test_a_model_of_the_nodes_is_made_only_if_it_is_small_for_the_limit(monkeypatch):
     """Numbers of units are jobs times nodes: at most 3,000 for each unit of the limit."""
-    made, modelled = [], solving.modelled
+    made, modelled = [], control.modelled
 
     def noted(problem, formulation, *rest):
         if formulation == "counts":
             made.append((len(problem.jobs) - 5) * len(problem.platform.nodes))  # beside at most 5 urgent jobs
         return modelled(problem, formulation, *rest)
 
-    solving.warm_up("cpsat", "counts")
-    monkeypatch.setattr(solving, "modelled", noted)
+    control.warm_up("cpsat", "counts")
+    monkeypatch.setattr(control, "modelled", noted)
     morning = Workload.of(DAY).first(60)
     sl.simulate(morning, DAY.platform, CPDispatcher("pcp", 3, deterministic=0.001))  # 3 numbers, 4 nodes
     assert made == []
     sl.simulate(morning, DAY.platform, CPDispatcher("pcp", 3, deterministic=0.01))
-    assert 0 < max(made) <= solving.VARIABLES * 0.01
+    assert 0 < max(made) <= control.VARIABLES * 0.01
 
 
 def test_a_schedule_on_the_nodes_is_made_only_if_the_pooled_machine_gives_none_or_the_model_is_late(monkeypatch):
@@ -128,14 +128,14 @@ def test_a_schedule_on_the_nodes_is_made_only_if_the_pooled_machine_gives_none_o
     def start():
         return placed(np.arange(3))
 
-    solver = solving.Solver("cpsat", "pool", Control(0.5, 1, deterministic=True), False)
+    solver = control.Solver("cpsat", "pool", Control(0.5, 1, deterministic=True), False)
     on_pool = Schedule({"long": 0, "short": 10, "narrow": 10})
     found = solver.solve(problem, start, 1, 0.0, 3, lambda: on_pool)
     assert found.ended == "optimal" and problem.value(found.schedule) == pytest.approx(3 + 1 / 9)
     assert made == []
     solver.solve(problem, start, 1, 0.0, 3, lambda: None)
     assert made == [[0, 1, 2]]
-    monkeypatch.setattr(solving, "modelled", lambda *rest: None)
+    monkeypatch.setattr(control, "modelled", lambda *rest: None)
     late = solver.solve(problem, start, 1, 0.0, 3, lambda: on_pool)
     assert late.ended == "limit" and late.schedule.nodes
     assert len(made) == 2

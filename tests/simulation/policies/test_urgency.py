@@ -7,8 +7,8 @@ import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import Moment, simulate
+from schedlab.simulation.dispatchers.cp.dispatcher import make
 from schedlab.simulation.dispatchers.cp.model import Guard, running_usage
-from schedlab.simulation.dispatchers.cp.names import make
 from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register
 
 DAY = 86400

@@ -7,7 +7,7 @@ import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Checkpointing, Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.simulation import OnDemandJob, Preemption
-from schedlab.simulation.preemption.settings import Fixed, Never
+from schedlab.simulation.preemption import Fixed, Never
 from simulation.second_by_second_evictions import check, least
 
 EVICTORS = ("dp", "greedy", "kill", "dp-knee", "none", "reserve:2", "backtracking", "dp")

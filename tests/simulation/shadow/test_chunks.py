@@ -7,7 +7,7 @@ from machine_states import NOW, random_state, small_state, waiting, with_chunks,
 from schedlab.instances import WorkloadError
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation import PlannedStart, Start, decide
-from schedlab.simulation.shadow_answer import Answer, faults
+from schedlab.simulation.shadow import Answer, faults
 
 
 def read(values):

@@ -8,7 +8,7 @@ from machine_states import NOW, random_state, small_state, waiting
 from schedlab.errors import SchedlabError, WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, SimulationError, Start, decide
-from schedlab.simulation.shadow_answer import Answer, faults
+from schedlab.simulation.shadow import Answer, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 

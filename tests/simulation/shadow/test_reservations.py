@@ -7,8 +7,7 @@ import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
-from schedlab.simulation.features.machine_at_begin import holding
-from schedlab.simulation.shadow_answer import Answer, faults
+from schedlab.simulation.shadow import Answer, faults, holding
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 MAINTENANCE = reservation("maintenance", 300, 900, {"n3": 8})

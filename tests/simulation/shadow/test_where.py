@@ -8,7 +8,7 @@ from machine_states import NOW, small_state, waiting
 from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.simulation import PlannedStart, Start, decide
-from schedlab.simulation.shadow_answer import Answer, faults
+from schedlab.simulation.shadow import Answer, faults
 
 DISPATCHERS = ("fcfs", "easy", "conservative", "pbs-fifo", "hcp3@cpsat")
 

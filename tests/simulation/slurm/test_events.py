@@ -11,7 +11,7 @@ from schedlab.models import Dispatch, Job, Queue
 from schedlab.models.dispatch.site_request import SiteRequest
 from schedlab.models.site import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
 from schedlab.simulation.features.feature import Feature
-from schedlab.simulation.slurm import shared_tables
+from schedlab.simulation.slurm import scheduler
 
 NODES, CORES = 70, 4
 OPTIONS = [
@@ -89,7 +89,7 @@ def test_the_answers_are_those_of_calls_at_each_event(seed: int, dispatcher: str
 @pytest.mark.parametrize("kinds", [0, 1])
 def test_whole_nodes_are_found_by_sets_or_one_by_one(kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     by_sets = replayed(2, OPTIONS[1])
-    monkeypatch.setattr(shared_tables, "MOST_KINDS", kinds)
+    monkeypatch.setattr(scheduler, "MOST_KINDS", kinds)
     assert replayed(2, OPTIONS[1]) == by_sets
 
 

@@ -7,20 +7,28 @@ from typing import Protocol
 
 import numpy as np
 
-from ...instances.workload import Workload
-from ...models.array_types import Bools, Floats, Ints
-from ...models.desired_profile import DesiredProfile
-from ...models.dispatch.check import excesses
-from ...models.dispatch.eligible import read_features
-from ...models.dispatch.jobs import DAY
-from ...models.language import Violation
-from ...models.platform import Platform
-from ...models.words import how_many
-from ..records import ReplayData
-from .nodes import attempt_faults, limit_faults, power_faults, state_faults
-from .preemption import may_write_until, preemption_faults
-from .production import as_started, limits_of_killed, production_faults, rows_of
-from .runs import NEVER, Runs, chunk_requests, chunk_rows, runs_of
+from ..instances.workload import Workload
+from ..models.array_types import Bools, Floats, Ints
+from ..models.counts import how_many
+from ..models.dispatch.check import excesses
+from ..models.dispatch.eligible import read_features
+from ..models.dispatch.jobs import DAY
+from ..models.language import Violation
+from ..models.platform import Platform
+from ..models.profiles.profile import DesiredProfile
+from .records import NEVER, ReplayData, Runs, chunk_requests, chunk_rows, runs_of
+from .verify_features import (
+    as_started,
+    attempt_faults,
+    limit_faults,
+    limits_of_killed,
+    may_write_until,
+    power_faults,
+    preemption_faults,
+    production_faults,
+    rows_of,
+    state_faults,
+)
 
 MOST = 20  # violations of one kind that are listed one by one
 

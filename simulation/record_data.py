@@ -8,20 +8,21 @@ from typing import Any, NotRequired, cast, get_args
 
 from typing_extensions import TypedDict
 
-from ...instances.workload import Workload
-from ...models import Eviction, EvictionCandidate, EvictionPlan
-from ...models.excerpt import excerpt
-from ...models.json_values import Count, Number, Positive, Whole
-from ...models.node_states import NodeStates
-from ...models.reservations import Reservation
-from ...models.server_events import ServerEvent
-from ..features.requeue import Requeue
-from ..preemption.settings import Preemption
-from ..records import (
+from ..instances.workload import Workload
+from ..models import Eviction, EvictionCandidate, EvictionPlan
+from ..models.excerpt import excerpt
+from ..models.json_values import Count, Number, Positive, Whole
+from ..models.node_states import NodeStates
+from ..models.reservations import Reservation
+from ..models.server_events import ServerEvent
+from .features.requeue import Requeue
+from .outputs import JobsError
+from .preemption import Preemption
+from .records import (
     Booking,
-    Change,
     Departure,
     EvictionDecision,
+    JobChange,
     Outcome,
     PreemptionRecord,
     PrivateRun,
@@ -29,7 +30,6 @@ from ..records import (
     RefusedEvent,
     bookings_of,
 )
-from .reading import JobsError
 
 # --- What a replay did for on-demand jobs as JSON data, for its record; writing and reading.
 CANDIDATE = ("id", "nodes", "loss", "system_s", "application_s", "wait_s", "mb_s")
@@ -319,14 +319,14 @@ def read_production(
     rows = {name: k for k, name in enumerate(workload.ids)}
     queues = {q.name: k for k, q in enumerate(workload.queues)}
     moves = tuple(
-        Change(
+        JobChange(
             *(c["time"], _known(rows, c["job"], "job")),
             *(_known(queues, name, "queue") for name in (c["before"], c["after"])),
         )
         for c in data["moves"]
     )
     walltimes = tuple(
-        Change(c["time"], _known(rows, c["job"], "job"), c["before"], c["after"]) for c in data["walltimes"]
+        JobChange(c["time"], _known(rows, c["job"], "job"), c["before"], c["after"]) for c in data["walltimes"]
     )
     changed = replace(workload, queue=workload.queue.copy(), walltime=workload.walltime.copy())
     for column, changes in ((changed.queue, moves), (changed.walltime, walltimes)):

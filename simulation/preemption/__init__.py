@@ -1,1 +1,0 @@
-"""On-demand jobs, checkpoints and failures of a replay: what ``simulate(preemption=...)`` takes."""

@@ -1,1 +1,0 @@
-"""Verification of a replay; it shares no code with the engine."""
