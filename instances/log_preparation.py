@@ -16,10 +16,8 @@ from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
-from .files.lines import whole_of
-from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn
-from .repair import Trace
-from .report import WorkloadError
+from .files.lines import WorkloadError, whole_of
+from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn, Trace
 from .workload import WITHOUT_PREDECESSOR, Workload, later
 
 # --- Partitions of a machine in a log: as queues, and as a filter of the jobs.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..instances.states.machine_state import MachineState
+from ..instances.sites.machine_state import MachineState
 from ..models.comparing import hashable
 from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Job

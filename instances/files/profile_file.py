@@ -14,8 +14,8 @@ from ...models.profiles.builders import EVERY, Wish, clock_fault, own_fault, pla
 from ...models.profiles.profile import ALWAYS, POWER, DesiredProfile
 from ...models.step_function import HOUR, StepFunction
 from ...models.tariff import Tariff
+from .folder import COMMENT, Sheet, SheetRow
 from .lines import whole_of
-from .sheet import COMMENT, Sheet, SheetRow
 from .writing import comment_line, to_csv, write_files
 
 # --- CSV files of a quantity over time: ``time_s,euro_per_kwh`` (energy prices), ``time_s,g_co2_per_kwh`` (carbon intensity).

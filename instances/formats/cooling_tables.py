@@ -12,7 +12,7 @@ from ...models.excerpt import excerpt
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.unknown_names import hint, similar
-from ..files.sheet import COMMENT, SHOWN, Sheet, SheetRow, one_of
+from ..files.folder import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 
 SHIPPED = Path(__file__).parents[1] / "cooling"

@@ -21,7 +21,7 @@ from ...errors import WrongValue
 from ...models.array_types import Bools
 from ...models.counts import how_many
 from ...models.dispatch.site_request import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
-from ..files.lines import begins_with, each_line, whole, whole_of
+from ..files.lines import WorkloadError, begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
@@ -33,12 +33,10 @@ from ..logged import (
     UNLIMITED,
     JobColumns,
     Logged,
+    Trace,
     merged,
 )
-from ..repair import Trace
-from ..report import BadLine, WorkloadError
-from ..states.node_sets import count_of_hosts
-from ..workload import Workload
+from ..workload import BadLine, Workload
 from .sacct_rows import (
     EXPECTED,
     Refused,
@@ -55,6 +53,7 @@ from .sacct_rows import (
 from .slurm_options import Options, array_limit, asked_by, begin_after, options_of, with_columns
 from .slurm_values import (
     count,
+    count_of_hosts,
     duration,
     generic_in,
     gpus_in,

@@ -25,7 +25,7 @@ from ...models.excerpt import excerpt
 from ...models.platform import ProblemError
 from ...models.site import TRES_LIMITS, Association, Licence, Limits, SchedulerSettings, Site, SiteNode
 from ...models.unknown_names import hint
-from ..states.node_sets import hosts_of
+from ..formats.slurm_values import hosts_of
 from .draft import Convert, Table, decimal
 from .sacctmgr import ASSOCIATION_KEYS, QOS_KEYS
 from .slurm_conf import NODE_KEYS, PARAMETERS, PARTITION_KEYS, SETTINGS, whole, yes_or_number

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ..files.lines import read_json, whole_of
+from ..files.lines import WorkloadError, read_json, whole_of
 from ..formats.pbs import amount_of, duration
-from ..report import WorkloadError
-from ..states.pbs import STATES, TAKES_JOBS
 from .draft import Draft, Values, Where, word_set, yes
+from .pbs_state import STATES, TAKES_JOBS
 from .slurm_conf import PARTITION_STATES, whole
 
 Pairs = Mapping[str, str]

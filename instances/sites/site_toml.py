@@ -33,10 +33,9 @@ from ...models.site import (
 )
 from ...models.unknown_names import hint
 from ..files.folder import toml_lines
-from ..files.lines import LARGEST_TOML, each_line, read_text
+from ..files.lines import LARGEST_TOML, WorkloadError, each_line, read_text
 from ..files.writing import write_whole
-from ..report import WorkloadError
-from ..states.node_sets import hosts_of
+from ..formats.slurm_values import hosts_of
 from .draft import Draft, SiteError, SiteFault, Where
 
 SCHEMA, VERSION = "schedlab-site", 1
@@ -294,10 +293,12 @@ class _Reading:
     def _check_parents(self) -> None:
         """Note the accounts whose parent does not exist as faults."""
         entries = self.values.get("associations", [])
-        listed = [each if isinstance(each, dict) else {} for each in (entries if isinstance(entries, list) else [])]
-        accounts = [each.get("account") for each in listed if not each.get("user")]
-        for k, each in enumerate(listed):
-            parent = each.get("parent")
+        if not isinstance(entries, list):
+            return  # noted where the list is read
+        associations = {k: entry for k, entry in enumerate(entries) if isinstance(entry, dict)}
+        accounts = [entry.get("account") for entry in associations.values() if not entry.get("user")]
+        for k, entry in associations.items():
+            parent = entry.get("parent")
             if isinstance(parent, str) and parent and parent not in accounts:
                 there_is_none = f"there is no account {excerpt(parent)}; {hint(parent, accounts)}"
                 self.fault(("associations", k, "parent"), there_is_none)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.states.machine_state import MachineState
+from ...instances.sites.machine_state import MachineState
 from ...models.node_states import node_states
 from ...models.reservations import Reserved
 from ..timeline import Hold, Use

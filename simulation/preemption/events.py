@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...instances.files.sheet import Sheet, SheetRow
+from ...instances.files.folder import Sheet, SheetRow
 from ...models import NodeEvent
 from ...models.arguments import is_number, is_whole, shown
 from ...models.comparing import hashable

@@ -8,9 +8,14 @@ import schedlab.bench.suites
 from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.classic import LIBRARIES
-from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
-from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
-from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
+from schedlab.instances.formats.projects import read_imopse, read_mslib
+from schedlab.instances.formats.shops import (
+    read_aircraft_landing,
+    read_flow_shop,
+    read_taillard_job_shop,
+    read_taillard_open_shop,
+    read_weighted_tardiness,
+)
 from schedlab.models import kind
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"

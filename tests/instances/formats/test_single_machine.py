@@ -8,8 +8,8 @@ import pytest
 import schedlab as sl
 from fuzz_seeds import IMOPSE, LANDING, MSLIB, PATTERSON
 from schedlab.instances import FormatError, load
-from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
-from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
+from schedlab.instances.formats.projects import read_imopse, read_mslib
+from schedlab.instances.formats.shops import read_aircraft_landing, read_weighted_tardiness
 
 
 def written(folder: Path, text: str, name: str = "file.txt") -> Path:

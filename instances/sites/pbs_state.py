@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from ...errors import WrongValue
 from ..files.lines import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration, geometry
-from .node_sets import NodeSets, most_listed, waiting_tasks
-from .slurm import of_job
+from ..formats.slurm_values import waiting_tasks
+from .machine_state import NodeSets, most_listed
+from .slurm_state import of_job
 
 # --- Values in the output of PBS: amounts of resources, times, nodes with amounts.
 
