@@ -118,6 +118,11 @@ class Draft:
         """Note a fault."""
         self.faults.append(SiteFault(where, field, why))
 
+    def ends_before(self, where: Where, field: str, reservation: str, begin: str, end: str) -> None:
+        """Note that a reservation ends before it begins."""
+        why = f"the reservation {excerpt(reservation)} ends at {end}, before it begins at {begin}; expected a later end"
+        self.fault(where, field, f"{field}: {why}")
+
     def omit(self, what: str) -> None:
         """Note something that influences the schedule and that no replay obeys."""
         self.not_modelled[what] = None

@@ -268,13 +268,25 @@ class _Reading:
             self.fault((name,), f"it is {excerpt(entries)}; expected entries that begin with [[{name}]]")
             return []
         made = []
+        names_of_nodes: set[str] = set()
         for k, entry in enumerate(entries):
             if name == "nodes":
-                made += self._nodes((name, k), entry)
+                nodes = self._nodes((name, k), entry)
+                self._check_nodes_are_new((name, k), nodes, names_of_nodes)
+                made += nodes
             else:
                 record = self._record(LISTS[name], (name, k), entry)
                 made += [] if record is None else [record]
         return made
+
+    def _check_nodes_are_new(self, place: Key, nodes: Sequence[SiteNode], seen: set[str]) -> None:
+        """Note the first node that is in an entry before this one, or twice in this one, as a fault; add all to ``seen``."""
+        for node in nodes:
+            if node.name in seen:
+                self.fault(place, f"the node {excerpt(node.name)} is given twice; expected each node in one entry")
+                break
+            seen.add(node.name)
+        seen.update(node.name for node in nodes)
 
     def _check_partitions(self, partitions: Sequence[Partition], nodes: Collection[str]) -> None:
         """Note partitions that are given twice, and nodes of partitions that do not exist, as faults."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
+from ...models.counts import how_many
 from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
 from ...models.unknown_names import hint
 from ..files.lines import WorkloadError, read_lines, whole_of
@@ -17,6 +19,7 @@ from ..formats.slurm_values import (
     count_limit,
     duration,
     generic,
+    is_unknown,
     limit,
     memory,
     memory_limit,
@@ -564,6 +567,7 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         The file, and its lines.
     """
     defaults: dict[str, Values] = {"node": {}, "partition": {}}
+    lines_of_nodes: dict[str, Where] = {}
     for line in with_included(draft, path, lines, {path.resolve()}):
         pairs = pairs_of(draft, line)
         if not pairs:
@@ -571,7 +575,7 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         key = pairs[0][0].lower()
         name = pairs[0][1]
         if key == "nodename":
-            _nodes(draft, line.where, name, pairs[1:], defaults["node"])
+            _nodes(draft, line.where, name, pairs[1:], defaults["node"], lines_of_nodes)
         elif key == "partitionname":
             _partitions(draft, line.where, name, pairs[1:], defaults["partition"])
         elif key == "nodeset":
@@ -586,13 +590,40 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
     nodes_of_partitions(draft)
 
 
-def _nodes(draft: Draft, where: Where, name: str, pairs: Iterable[tuple[str, str]], default: Values) -> None:
+def _nodes(
+    draft: Draft,
+    where: Where,
+    name: str,
+    pairs: Iterable[tuple[str, str]],
+    default: Values,
+    lines_of_nodes: dict[str, Where],
+) -> None:
+    """Read a line ``NodeName=``; ``lines_of_nodes``: node -> the line that has it, to which its nodes are added."""
     values = node_values(draft.read(where, pairs, NODE_KEYS, NODE_IGNORED, "nodes"))
     if name.upper() == "DEFAULT":
         default |= values
         return
-    for each in draft.hosts(where, "NodeName", name):
+    listed = draft.hosts(where, "NodeName", name)
+    _check_nodes_are_new(draft, where, listed, lines_of_nodes)
+    for each in listed:
+        lines_of_nodes.setdefault(each, where)
         draft.node(each, default | draft.nodes.get(each, {}) | values)
+
+
+def _check_nodes_are_new(
+    draft: Draft, where: Where, listed: Sequence[str], lines_of_nodes: Mapping[str, Where]
+) -> None:
+    """Note the nodes that an earlier line ``NodeName=`` has, or that this line has twice, as a fault."""
+    again = [each for each in listed if each in lines_of_nodes]
+    again += [each for each, count in Counter(listed).items() if count > 1 and each not in lines_of_nodes]
+    if not again:
+        return
+    first = lines_of_nodes.get(again[0], where)
+    more = f" and {how_many(len(again) - 1, 'more node')}" if len(again) > 1 else ""
+    place = f"line {first.line}" if first.file == where.file else f"{first.file}, line {first.line},"
+    draft.fault(
+        where, "NodeName", f"NodeName: {place} has the node {again[0]!r}{more} already; expected each node in one line"
+    )
 
 
 def node_values(values: Values) -> Values:
@@ -807,7 +838,7 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             draft.omit(f"burst buffer of the reservation {pairs[0][1]}")
         start = draft.convert(where, "StartTime", given.get("starttime", ("", ""))[1], lambda t: _moment(t, draft))
         values["start"] = start
-        values["duration"] = _length(draft, where, {key: text for key, (_, text) in given.items()}, start)
+        values["duration"] = _length(draft, where, pairs[0][1], {key: text for key, (_, text) in given.items()}, start)
         if "nodes" in given:
             values["nodes"] = tuple(draft.hosts(where, "Nodes", given["nodes"][1]))
         values["flags"] = tuple(flag for flag in values.get("flags", ()) if flag != "spec_nodes")
@@ -823,16 +854,22 @@ def _moment(text: str, draft: Draft) -> int:
     return int(at)
 
 
-def _length(draft: Draft, where: Where, given: dict[str, str], start: int | None) -> int | None:
-    if "duration" in given:
-        length: int | None = draft.convert(where, "Duration", given["duration"], limit)
-        if length is None and not draft.faults:
-            draft.fault(
-                where, "Duration", "Duration: a reservation without an end is not supported; expected D-HH:MM:SS"
-            )
-        return length
-    end: int | None = draft.convert(where, "EndTime", given.get("endtime", ""), lambda text: _moment(text, draft))
-    return None if end is None or start is None else max(0, end - start)
+def _length(draft: Draft, where: Where, name: str, given: Mapping[str, str], start: int | None) -> int | None:
+    """Return the length of a reservation in s; None after a fault."""
+    end: int | None = None
+    if "duration" not in given or not is_unknown(given.get("endtime", "")):
+        end = draft.convert(where, "EndTime", given.get("endtime", ""), lambda text: _moment(text, draft))
+        if end is None or start is None:
+            return None
+        if end < start:
+            draft.ends_before(where, "EndTime", name, given["starttime"], given["endtime"])
+            return None
+    if "duration" not in given:
+        return None if end is None or start is None else end - start
+    length: int | None = draft.convert(where, "Duration", given["duration"], limit)
+    if length is None and not draft.faults:
+        draft.fault(where, "Duration", "Duration: a reservation without an end is not supported; expected D-HH:MM:SS")
+    return length
 
 
 def read_licences(draft: Draft, path: Path, lines: Sequence[str]) -> None:
