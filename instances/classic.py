@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +41,9 @@ from .formats.projects import (
 from .formats.shops import (
     is_aircraft_landing,
     is_flow_shop,
+    is_one_weighted_tardiness,
     is_weighted_tardiness,
+    penalty_scale,
     read_aircraft_landing,
     read_fjsplib,
     read_flow_shop,
@@ -181,6 +184,10 @@ LIBRARIES = {
     "jsplib": Library(read_jsplib, "job shop: standard text format"),
     "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
     "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
+    "taillard-permutation": Library(
+        partial(read_flow_shop, permutation=True),
+        "permutation flow shop: Taillard's format, the same order of the jobs on all machines",
+    ),
     "taillard-job-shop": Library(read_taillard_job_shop, "job shop: Taillard's format, times and machines"),
     "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
     "imopse": Library(read_imopse, "multi-skill project (MSRCPSP): .def of iMOPSE"),
@@ -250,6 +257,8 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
         modes = sum(len(t.modes) for t in problem.tasks)
         with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
         description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
+        scale = penalty_scale(file) if form == "aircraft-landing" else 1
+        description += f", penalties times {scale:,}" if scale > 1 else ""
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
 
 
@@ -264,7 +273,7 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
 # - job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
 # - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
 # - multi-skill project: tables of resources with skills and of tasks (iMOPSE), or modules with titles (MSLIB);
-# - weighted tardiness: 125 problems of 40, 50 or 100 jobs, with weights from 1 to 10;
+# - weighted tardiness: 125 problems of 40, 50 or 100 jobs, with weights from 1 to 10, or one problem in three lines;
 # - aircraft landing: planes and freeze time, then 6 numbers and the separations of each plane;
 # - knapsack: items and capacity, then a line with value and weight per item;
 # - model: an object of JSON with the key ``schedlab_model``.
@@ -381,6 +390,8 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
         return ["taillard"]
     if _is_knapsack(lines):
         return ["knapsack"]
+    if is_one_weighted_tardiness(lines):
+        return ["weighted-tardiness"]
     head = lines[0].text.split()
     if len(head) < 2 or not all(map(is_whole, head[:2])):
         return []

@@ -25,6 +25,7 @@ def checked_project(
     resources: Sequence[Resource],
     links: Sequence[tuple[str, str]],
     objective: str = MAKESPAN,
+    permutation: Sequence[str] = (),
 ) -> Project:
     """Make the project of a file.
 
@@ -38,6 +39,8 @@ def checked_project(
         Precedence pairs (task, successor).
     objective
         The objective.
+    permutation
+        The resources on which the order of the jobs is the same.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def checked_project(
         The data contradict themselves; the message begins with the path.
     """
     try:
-        return Project(tasks, resources, links, objective)
+        return Project(tasks, resources, links, objective, permutation=permutation)
     except ProblemError as e:
         raise ProblemError(f"{path}: {e}") from None
 

@@ -187,19 +187,22 @@ def _shop(path: str | Path, steps_of: Sequence[Steps], machines: range) -> Proje
 # --- Reader of flow shops in the format of Taillard: a row of durations per machine.
 
 
-def read_flow_shop(path: str | Path) -> Project:
+@checked
+def read_flow_shop(path: str | Path, permutation: bool = False) -> Project:
     r"""Read a flow shop in the format of Taillard.
 
     A line has the numbers of jobs and machines, perhaps a seed and bounds; then follows a row per machine with the duration
     of each job. Lines of words between them are ignored. A file with several flow shops is refused.
 
-    Every job visits the machines in their order. As in a job shop, the order of the jobs may differ from machine to
-    machine; makespans of *permutation* flow shops in the literature are therefore upper bounds of the optimum.
+    Every job visits the machines in their order. Without ``permutation``, the order of the jobs may differ from machine to
+    machine, as in a job shop; makespans of *permutation* flow shops in the literature are then upper bounds of the optimum.
 
     Parameters
     ----------
     path
         The text file, plain or compressed (``.gz``).
+    permutation
+        Whether the jobs have the same order on all machines. Durations of 0 are then refused.
 
     Returns
     -------
@@ -210,6 +213,8 @@ def read_flow_shop(path: str | Path) -> Project:
     ------
     FormatError
         The file does not follow the format; the message has the line.
+    ProblemError
+        With ``permutation``, a duration is 0.
 
     References
     ----------
@@ -244,12 +249,19 @@ def read_flow_shop(path: str | Path) -> Project:
         raise listed[-1].error(f"the end of the file after {how_many(machines, 'row')}")
     rows = [line.exactly(jobs, f"{jobs} durations") for line in lines[1:]]
     tasks = [
-        Task.single(f"job {j + 1} step {m + 1}", rows[m][j], {f"machine {m}": 1})
+        Task.single(
+            f"job {j + 1} step {m + 1}",
+            rows[m][j],
+            {f"machine {m}": 1},
+            job=f"job {j + 1}" if permutation else "",
+        )
         for j in range(jobs)
         for m in range(machines)
     ]
     links = [(f"job {j + 1} step {m}", f"job {j + 1} step {m + 1}") for j in range(jobs) for m in range(1, machines)]
-    return checked_project(path, tasks, [Resource(f"machine {m}", 1) for m in range(machines)], links)
+    names = [f"machine {m}" for m in range(machines)]
+    resources = [Resource(name, 1) for name in names]
+    return checked_project(path, tasks, resources, links, permutation=names if permutation else ())
 
 
 def is_flow_shop(lines: Sequence[NumberedLine]) -> bool:
@@ -529,6 +541,17 @@ def is_weighted_tardiness(lines: Sequence[NumberedLine]) -> bool:
     return known is not None and all(1 <= weight <= HEAVIEST for weight in known)
 
 
+def is_one_weighted_tardiness(lines: Sequence[NumberedLine]) -> bool:
+    """Return whether a file has three lines with as many whole numbers each: durations, weights and due dates.
+
+    Files with two numbers in each line are left to other formats: job shops with one machine, knapsacks of two items.
+    """
+    rows = [wholes_of(line.text.split()) for line in lines]
+    known = [row for row in rows if row is not None]
+    sizes = {len(row) for row in known}
+    return len(rows) == len(known) == 3 and len(sizes) == 1 and sizes != {2}
+
+
 # --- Aircraft landing: airland1 to airland13.
 
 LANDING = (
@@ -538,6 +561,8 @@ LANDING = (
     "latest",
 )  # then the penalties of a unit of time before and after the target
 NEVER = "99999"  # the separation of a plane from itself
+SCALES = tuple(10**decimals for decimals in range(7))  # by which penalties may be multiplied
+Word = tuple[NumberedLine, str]
 
 
 @checked
@@ -559,12 +584,14 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
     -------
     Project
         A task "plane 1" and so on has the duration 1 and starts at its landing; its due date is its target plus 1. The
-        objective is "weighted-tardiness+weighted-earliness".
+        objective is "weighted-tardiness+weighted-earliness". Weights are whole numbers: where penalties have decimals, the
+        objective is that of the file times ``penalty_scale``.
 
     Raises
     ------
     FormatError
-        The file does not follow the format, a penalty is no whole number, or a separation is 0; the message has the line.
+        The file does not follow the format, a penalty has more than 6 decimals, or a separation is 0, as tasks of duration 1
+        cannot start together; the message has the line.
 
     References
     ----------
@@ -587,10 +614,11 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
     tasks = []
     setups: dict[tuple[str, str], int] = {}
     used = [f"runway {k}" for k in range(1, runways + 1)]
+    scale = _penalty_scale(words, planes)
     for p in range(1, planes + 1):
         at = 2 + (p - 1) * (6 + planes)
         _, earliest, target, latest = (_whole(words[at + k], f"the {LANDING[k]} time of plane {p}") for k in range(4))
-        before, after = (_whole(words[at + k], f"a whole penalty of plane {p}") for k in (4, 5))
+        before, after = (int(scale * _penalty(words[at + k], p)) for k in (4, 5))
         modes = tuple(Mode(name, 1, {name: 1}) for name in used)
         tasks.append(Task(f"plane {p}", modes, earliest, latest + 1, target + 1, after, before))
         for q in range(1, planes + 1):
@@ -598,10 +626,45 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
                 place = words[at + 5 + q]
                 time = _whole(place, f"the separation of planes {p} and {q}")
                 if not time:
-                    raise place[0].error(f"a separation of at least 1 of planes {p} and {q}")
+                    raise place[0].error(
+                        f"a separation of at least 1 of planes {p} and {q}, as their landings are tasks of duration 1 on a runway"
+                    )
                 setups[f"plane {p}", f"plane {q}"] = time - 1
     resources = [Resource(name, 1, setups=setups, all_pairs=True) for name in used]
     return checked_project(path, tasks, resources, [], "weighted-tardiness+weighted-earliness")
+
+
+def penalty_scale(path: str | Path) -> int:
+    r"""Return the number by which the penalties of an aircraft landing problem are multiplied to be whole: 1, 10, 100, ...
+
+    Raises FormatError if the file does not follow the format.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "one.txt")
+    ...     _ = file.write_text("1 10\n0 5 8 20 3.25 4.5\n99999\n")
+    ...     penalty_scale(file), read_aircraft_landing(file).tasks[0].weight
+    (100, 450)
+    """
+    lines = numbered_lines(path)
+    words = [(line, word) for line in lines for word in line.text.split()]
+    return _penalty_scale(words, _planes(lines, len(words)))
+
+
+def _penalty_scale(words: Sequence[Word], planes: int) -> int:
+    places = [2 + p * (6 + planes) + k for p in range(planes) for k in (4, 5)]
+    penalties = [_penalty(words[place], k // 2 + 1) for k, place in enumerate(places)]
+    return next(scale for scale in SCALES if all((scale * penalty).denominator == 1 for penalty in penalties))
+
+
+def _penalty(place: Word, plane: int) -> Fraction:
+    """Return a penalty, exactly. Raises FormatError."""
+    value = decimal_of(place[1])
+    if value is None or (SCALES[-1] * Fraction(value)).denominator != 1:
+        raise place[0].error(
+            f"a penalty of plane {plane} with at most {len(SCALES) - 1} decimals (there is {place[1]})"
+        )
+    return Fraction(value)
 
 
 def is_aircraft_landing(lines: Sequence[NumberedLine]) -> bool:
@@ -625,7 +688,7 @@ def _planes(lines: Sequence[NumberedLine], words: int) -> int:
     return planes
 
 
-def _whole(place: tuple[NumberedLine, str], expected: str) -> int:
+def _whole(place: Word, expected: str) -> int:
     """Return a whole number, which may be written as 10.00. Raises FormatError for anything else."""
     value = decimal_of(place[1])
     if value is None or (isinstance(value, Fraction) and value.denominator != 1):

@@ -34,6 +34,17 @@ def of_job(name: object) -> Iterator[None]:
         raise WrongValue(f"job {name if isinstance(name, str) else excerpt(name)}: {e}") from None
 
 
+@contextmanager
+def as_wrong_value(expected: str) -> Iterator[None]:
+    """Raise WrongValue in place of the errors of JSON that has another form than a scheduler gives it."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as e:
+        raise WrongValue(
+            f"a field is missing or has another form ({type(e).__name__}: {e}); expected {expected}"
+        ) from e
+
+
 def number(value: Any) -> int | None:
     """Return a number of Slurm; None if it is not set or infinite. Raises WrongValue for NaN and huge numbers.
 
@@ -687,6 +698,7 @@ ENDED = {
 Made = dict[str, Any]
 
 
+@as_wrong_value("the output of squeue --json and scontrol show nodes --json (or sinfo -N --json)")
 def state_from_slurm(
     jobs: Values,
     nodes: Values,

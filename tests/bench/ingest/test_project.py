@@ -1,6 +1,7 @@
 """``bench import`` of projects: files of benchmark libraries become instance folders, which hold the same project."""
 
 import gzip
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,10 @@ FILES = {
     "patterson": ("c.rcp", "2 1\n4\n3 2 1 2\n5 4 0\n", read_patterson, "c: 2 tasks, 1 resource"),
     "jsplib": ("d.txt", "2 2\n0 3 1 2\n1 4 0 1\n", read_jsplib, "d: 4 tasks, 2 resources"),
     "taillard": ("f.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", read_flow_shop, "f: 4 tasks, 2 resources"),
+    "taillard-permutation": (
+        "p.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", partial(read_flow_shop, permutation=True),
+        "p: 4 tasks, 2 resources"
+    ),
     "taillard-job-shop": (
         "g.txt", "2 2 7 9 9 9\nTimes\n1 2\n3 4\nMachines\n1 2\n2 1\n", read_taillard_job_shop, "g: 4 tasks, 2 resources"
     ),
