@@ -781,19 +781,21 @@ def _unique(ids: list[str]) -> tuple[list[str], int]:
     if len(set(ids)) == len(ids):
         return ids, 0
     taken = set(ids)
-    seen = set[str]()
+    last: dict[str, int] = {}  # id -> the last number that was tried as its suffix
     changed = 0
     unique_ids = []
     for name in ids:
-        new, n = name, 1
-        if name in seen:
-            changed += 1
-            while new in taken:
-                n += 1
-                new = f"{name}.{n}"
-            taken.add(new)
-        seen.add(new)
-        unique_ids.append(new)
+        if name not in last:
+            last[name] = 1
+            unique_ids.append(name)
+            continue
+        changed += 1
+        number = last[name] + 1
+        while f"{name}.{number}" in taken:
+            number += 1
+        last[name] = number
+        taken.add(f"{name}.{number}")
+        unique_ids.append(f"{name}.{number}")
     return unique_ids, changed
 
 

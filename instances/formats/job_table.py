@@ -116,7 +116,7 @@ def columns_of(path: str | Path) -> list[str]:
 
 def _mapped(path: str | Path, columns: ColumnMap, header: Sequence[str], rows: Iterable[Row]) -> Trace:
     """Read a table with other columns than ours."""
-    columns.check(path, header)
+    columns.check(path if is_parquet(path) else f"{path}, line 1", header)
     jobs = JobColumns(columns.resources)
     bad = list[BadLine]()
     for number, cells in rows:

@@ -561,7 +561,7 @@ LANDING = (
     "latest",
 )  # then the penalties of a unit of time before and after the target
 NEVER = "99999"  # the separation of a plane from itself
-SCALES = tuple(10**decimals for decimals in range(7))  # by which penalties may be multiplied
+SCALES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)  # by which penalties may be multiplied
 Word = tuple[NumberedLine, str]
 
 
