@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -299,11 +300,11 @@ class Folder:
                 self.add_fault(
                     name, 1, column, f"a column of this name; the file has {', '.join(header) or 'no columns'}", None
                 )
-        for column in dict.fromkeys(header):
+        for column, count in Counter(header).items():
             if column not in columns and column not in optional and column not in rare:
                 self.add_fault(name, 1, column, f"only the columns {', '.join([*columns, *optional])}", column)
-            if header.count(column) > 1:
-                self.add_fault(name, 1, column, "this column only once", header.count(column))
+            if count > 1:
+                self.add_fault(name, 1, column, "this column only once", count)
         if any(c not in header for c in columns):
             return
         for line, cells in table:
