@@ -20,9 +20,9 @@ from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..errors import SchedlabError
 from ..instances import FormatError, InstanceError, UnknownInstance, UnknownScenario
 from ..instances.files.folder import ForeignFile
+from ..instances.files.lines import WorkloadError
 from ..instances.files.writing import NotReadable
 from ..instances.formats.cooling_tables import UnknownCooling
-from ..instances.report import WorkloadError
 from ..instances.sites import SiteError
 from ..instances.sites.changes import WrongChange
 from ..models import ProblemError

@@ -18,7 +18,7 @@ from rich.table import Table
 from schedlab.bench.terminal import console_for
 from schedlab.instances import Workload, write_swf
 from schedlab.instances.files.writing import whole_file
-from schedlab.instances.formats.eurora_trace import COLUMNS
+from schedlab.instances.formats.eurora import COLUMNS
 from schedlab.instances.generators.lublin import workload
 
 from .cost import cost_of

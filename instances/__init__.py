@@ -2,19 +2,18 @@
 
 from .files.events_file import read_events, write_events
 from .files.folder import Fault, InstanceError
+from .files.lines import FormatError, WorkloadError
 from .formats.batsim import read_batsim, write_batsim
-from .formats.eurora_trace import eurora_platform, read_eurora
+from .formats.eurora import eurora_platform, read_eurora
 from .formats.job_table import read_job_table
-from .formats.numbered_lines import FormatError
 from .formats.pbs import read_pbs
 from .formats.projects import read_mmlib, read_patterson, read_psplib
 from .formats.sacct import read_sacct
 from .formats.shops import read_fjsplib, read_jsplib
 from .formats.swf import read_swf, write_swf
 from .instance import Instance
+from .logged import Trace
 from .registry import UnknownInstance, generators, load, names, write
-from .repair import Trace
-from .report import WorkloadError
 from .scenarios import Scenarios, UnknownScenario
 from .traces import open_trace, read_trace
 from .workload import Workload

@@ -3,36 +3,167 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models.knapsack import Knapsack
-from ..models.language.text_forms import MARK
+from ..models.counts import how_many
+from ..models.knapsack import Item, Knapsack
+from ..models.language import Model, ModelError
+from ..models.language.json_form import MARK
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
-from ..models.words import how_many
-from .formats.knapsacks import read_knapsack
-from .formats.models import read_model
-from .formats.multi_skill import is_imopse, is_mslib, read_imopse, read_mslib
-from .formats.numbered_lines import FormatError, NumberedLine, is_whole, like_number, numbered_lines, wholes_of
-from .formats.projects import is_progen_max, read_mmlib, read_patterson, read_progen_max, read_psplib, subgraphs_fault
+from .files.lines import (
+    FormatError,
+    NumberedLine,
+    decimal_of,
+    end_error,
+    is_whole,
+    like_number,
+    numbered_lines,
+    text_of_file,
+    wholes_of,
+)
+from .formats.projects import (
+    is_imopse,
+    is_mslib,
+    is_progen_max,
+    read_imopse,
+    read_mmlib,
+    read_mslib,
+    read_patterson,
+    read_progen_max,
+    read_psplib,
+    subgraphs_fault,
+)
 from .formats.shops import (
+    is_aircraft_landing,
     is_flow_shop,
+    is_one_weighted_tardiness,
+    is_weighted_tardiness,
+    penalty_scale,
+    read_aircraft_landing,
     read_fjsplib,
     read_flow_shop,
     read_jsplib,
     read_taillard_job_shop,
     read_taillard_open_shop,
+    read_weighted_tardiness,
     shop_of_taillard,
 )
-from .formats.single_machine import (
-    is_aircraft_landing,
-    is_weighted_tardiness,
-    read_aircraft_landing,
-    read_weighted_tardiness,
-)
 from .instance import Instance
+
+# --- 0-1 knapsacks.
+
+
+def read_knapsack(path: str | Path) -> Knapsack:
+    r"""Read a 0-1 knapsack.
+
+    The first line has the number of items and the capacity. Then follows one line per item with its value and weight, whole
+    or decimal numbers. A line after them may have the solution as zeros and ones; it is not read.
+
+    Parameters
+    ----------
+    path
+        The text file, plain or compressed (``.gz``).
+
+    Returns
+    -------
+    Knapsack
+        Items are named by their numbers, from "1". Decimal numbers are read exactly.
+
+    Raises
+    ------
+    FormatError
+        The file does not follow the format; the message has the line.
+
+    References
+    ----------
+    .. [1] D. Pisinger, "Where are the hard knapsack problems?", Computers & Operations Research 32 (2005), 2271-2284.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "two")
+    ...     _ = file.write_text("2 10\n7 4\n3.5 6.25\n")
+    ...     [item.weight for item in read_knapsack(file).items]
+    [4, Fraction(25, 4)]
+    """
+    lines = numbered_lines(path)
+    head = lines[0].text.split()
+    counts = wholes_of(head[:1])
+    capacity = decimal_of(head[-1])
+    if len(head) != 2 or counts is None or capacity is None:
+        raise lines[0].error("the number of items and the capacity")
+    count = counts[0]
+    if not count:
+        raise lines[0].error("at least one item")
+    if len(lines) <= count:
+        raise end_error(lines, f"{how_many(count, 'line')}, one per item", f"{len(lines) - 1} of them")
+    items = [Item(str(k), *_pair(line)) for k, line in enumerate(lines[1 : count + 1], 1)]
+    after = [(line, word) for line in lines[count + 1 :] for word in line.text.split()]
+    for k, (line, word) in enumerate(after):
+        if word not in ("0", "1") or k >= count:
+            raise line.error(
+                f"the end of the file after {how_many(count, 'item')}, or the solution as {count} zeros and ones"
+            )
+    if 0 < len(after) < count:
+        raise end_error(
+            lines, f"the end of the file after {how_many(count, 'item')}, or {count} zeros and ones", after[0][1]
+        )
+    return Knapsack(items, capacity)
+
+
+def _pair(line: NumberedLine) -> tuple[int | Fraction, int | Fraction]:
+    words = line.text.split()
+    value, weight = map(decimal_of, words) if len(words) == 2 else (None, None)
+    if value is None or weight is None:
+        raise line.error("value and weight of an item")
+    return value, weight
+
+
+# --- Models: the JSON text of ``Model.to_json``.
+
+
+def read_model(path: str | Path) -> ModelProblem:
+    r"""Read a model.
+
+    Parameters
+    ----------
+    path
+        The JSON file, plain or compressed (``.gz``), as ``Model.to_json`` and ``bench export --format json`` write it.
+
+    Returns
+    -------
+    ModelProblem
+        The model as a problem.
+
+    Raises
+    ------
+    FormatError
+        The file is no text.
+    ProblemError
+        The text is no model, or the model has no objective; the message begins with the file and names the place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import schedlab as sl
+    >>> m = sl.Model("one"); a = m.interval("a", size=3); m.minimize(a.end)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "one.json")
+    ...     _ = file.write_text(m.to_json())
+    ...     read_model(file).model
+    Model('one': 1 interval, 0 integers, 0 constraints)
+    """
+    try:
+        return ModelProblem(Model.from_json(text_of_file(path)))
+    except (ModelError, ProblemError) as e:
+        raise ProblemError(f"{path}: {e}") from None
+
 
 # --- The benchmark libraries whose files are read: projects, shops, knapsacks; and the instance of such a file.
 
@@ -53,6 +184,10 @@ LIBRARIES = {
     "jsplib": Library(read_jsplib, "job shop: standard text format"),
     "fjsplib": Library(read_fjsplib, "flexible job shop: .fjs"),
     "taillard": Library(read_flow_shop, "flow shop: Taillard's format, one per file"),
+    "taillard-permutation": Library(
+        partial(read_flow_shop, permutation=True),
+        "permutation flow shop: Taillard's format, the same order of the jobs on all machines",
+    ),
     "taillard-job-shop": Library(read_taillard_job_shop, "job shop: Taillard's format, times and machines"),
     "taillard-open-shop": Library(read_taillard_open_shop, "open shop: Taillard's format, times and machines"),
     "imopse": Library(read_imopse, "multi-skill project (MSRCPSP): .def of iMOPSE"),
@@ -122,6 +257,8 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
         modes = sum(len(t.modes) for t in problem.tasks)
         with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
         description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
+        scale = penalty_scale(file) if form == "aircraft-landing" else 1
+        description += f", penalties times {scale:,}" if scale > 1 else ""
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
 
 
@@ -136,7 +273,7 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
 # - job shop and open shop of Taillard: jobs and machines, then a row of durations and a row of machines per job;
 # - RCPSP/max: activities and resources, then a line per activity with its successors and lags in brackets;
 # - multi-skill project: tables of resources with skills and of tasks (iMOPSE), or modules with titles (MSLIB);
-# - weighted tardiness: 125 problems of 40, 50 or 100 jobs, with weights from 1 to 10;
+# - weighted tardiness: 125 problems of 40, 50 or 100 jobs, with weights from 1 to 10, or one problem in three lines;
 # - aircraft landing: planes and freeze time, then 6 numbers and the separations of each plane;
 # - knapsack: items and capacity, then a line with value and weight per item;
 # - model: an object of JSON with the key ``schedlab_model``.
@@ -253,6 +390,8 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
         return ["taillard"]
     if _is_knapsack(lines):
         return ["knapsack"]
+    if is_one_weighted_tardiness(lines):
+        return ["weighted-tardiness"]
     head = lines[0].text.split()
     if len(head) < 2 or not all(map(is_whole, head[:2])):
         return []

@@ -15,11 +15,8 @@ from ..models.array_types import Floats, Ints
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
-from ..models.words import how_many
-from .files.lines import whole_of
-from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn
-from .repair import Trace
-from .report import WorkloadError
+from .files.lines import WorkloadError, whole_of
+from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn, Trace
 from .workload import WITHOUT_PREDECESSOR, Workload, later
 
 # --- Partitions of a machine in a log: as queues, and as a filter of the jobs.

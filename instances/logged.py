@@ -1,20 +1,49 @@
-"""A job as a log records it, and columns of texts: the data that the readers of log formats fill in."""
+"""The jobs of a log: as it records them (``Logged``, ``JobColumns``, ``Trace``), and repaired for a replay (``Trace.workload``).
+
+The reader of a format fills a ``Trace``, in which values may be missing. ``Trace.workload`` is the repaired workload.
+The rules are the same for every format, and each repair is counted:
+
+- jobs are left out, with the reason, if they have no submit time, a submit time before second 0, no runtime, times
+  beyond 317 years, or no node;
+- spaces around names are removed; a job without an id gets its position in the log as id;
+- a runtime of 0 becomes 1 s; a missing walltime becomes the runtime; an unlimited walltime becomes the longest walltime
+  of the log;
+- submit times with fractions of a second are rounded to the nearest second, durations are rounded up;
+- a job is released at the time from which it was eligible, if the log has it, else at its submit time;
+- a runtime longer than the walltime stays (this occurs in real logs); submit times out of order are sorted; equal ids
+  get a suffix;
+- the expected waiting time of a queue is the mean recorded wait of its jobs, or 3600 s if no wait was recorded.
+"""
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..errors import WrongValue
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.dispatch.jobs import Chunk
+from ..models.counts import how_many
+from ..models.dispatch.arrays import kept_rows
+from ..models.dispatch.jobs import Chunk, Queue
 from ..models.dispatch.site_request import Recorded, SiteRequest
+from ..models.excerpt import with_short_repr
+from ..models.platform import LATEST, Platform
+from .files.lines import WorkloadError
 from .files.writing import SURROGATE
+from .formats.slurm_values import MOST_TASKS, waiting_tasks
 from .site_columns import SiteColumns, SiteRows
+from .workload import UNKNOWN, BadLine, Report, Workload, beyond, fraction, whole_seconds
+
+# --- A job as a log records it, and columns of such jobs, which the readers of log formats fill in.
 
 T = TypeVar("T")
 MISSING = float("nan")
@@ -323,3 +352,456 @@ def plain(name: str) -> str:
     'a b'
     """
     return SURROGATE.sub("\ufffd", name).strip()
+
+
+# --- A log as its reader leaves it, and its repair.
+
+USUAL_EWT = 3600
+TASKS = re.compile(r"(\d+)_\[([\d,:%-]*)\]", re.ASCII)
+NO_WALLTIME = "walltime missing, the runtime is used instead"
+RUNTIME_KNOWN = (
+    "where the log has no walltime, the runtime is used instead: the dispatcher knows the runtime of such a job exactly"
+)
+SUFFIXED = "job ids not unique, a suffix added"
+
+
+@with_short_repr
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The jobs of a log as recorded, in the order of the log; ``workload`` has those that can be replayed.
+
+    Arrays have shape (jobs,) unless another shape is given. A time that the log does not record is NaN.
+
+    Attributes
+    ----------
+    name, format
+        The name of the log; the name of its format.
+    ids
+        Job ids; they may be equal.
+    submit, start
+        Submit time and start time, in s since second 0 of the log.
+    runtime, walltime
+        Actual and requested runtime, in s; infinity for an unlimited walltime.
+    units
+        Number of job units; 0 if unknown.
+    resources, request
+        Names of the resources; amount of each resource per unit, shape (jobs, resources). Memory is in MB.
+    queue, user, program
+        Names, one per job.
+    power
+        Power of the whole job in W; NaN if unknown.
+    chunks, arrays
+        Row of a heterogeneous job -> all its chunks; row of a job -> the name of its job array.
+    partition
+        Names of the partitions, one per job; None if the log has none.
+    partition_numbers
+        Name of a partition -> its number in the log.
+    preceding
+        Id of a job -> the job that it waits for; see ``dependencies``.
+    changed
+        Repair made by the reader -> mask of the jobs.
+    unusable
+        Reason why jobs cannot be replayed -> mask of the jobs.
+    ewt
+        Queue -> expected waiting time in s, for the queues for which it is known.
+    unix_start
+        Unix time of second 0; None if unknown.
+    zone
+        Time zone of the machine.
+    platform
+        The machine, if the format describes it.
+    sizes
+        Other sizes of the machine that the log records: ``nodes``, ``processors``.
+    report
+        Unreadable lines and notes.
+    latest_start
+        Time by which the job should have started, in s; NaN where there is none; None: no job has one.
+    eligible
+        Time from which the job could have started (no dependency, hold or begin time any more), in s; NaN if unknown.
+    gpu_types
+        GPUs of the whole job by type, such as ``a100=4``, one text per job; None if the log has no types.
+    not_obeyed
+        What jobs requested that a replay does not give, such as several nodes -> mask of the jobs.
+    site
+        What the jobs asked of their site and what its scheduler recorded, in whole s; None: unknown.
+    """
+
+    name: str
+    format: str
+    ids: Sequence[str]
+    submit: Floats
+    start: Floats
+    runtime: Floats
+    walltime: Floats
+    units: Ints
+    resources: tuple[str, ...]
+    request: Ints
+    queue: TextColumn
+    user: TextColumn
+    program: TextColumn
+    power: Floats
+    chunks: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    arrays: Mapping[int, str] = field(default_factory=dict)
+    partition: TextColumn | None = None
+    partition_numbers: Mapping[str, str] = field(default_factory=dict)
+    preceding: Mapping[str, Preceding] = field(default_factory=dict)
+    changed: Mapping[str, Bools] = field(default_factory=dict)
+    unusable: Mapping[str, Bools] = field(default_factory=dict)
+    ewt: Mapping[str, int] = field(default_factory=dict)
+    unix_start: int | None = None
+    zone: tzinfo = UTC
+    platform: Platform | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    report: Report = field(default_factory=Report)
+    latest_start: Floats | None = None
+    eligible: Floats | None = None
+    gpu_types: TextColumn | None = None
+    not_obeyed: Mapping[str, Bools] = field(default_factory=dict)
+    site: SiteColumns | None = None
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        format: str,
+        jobs: Iterable[Logged],
+        resources: Sequence[str],
+        bad_lines: Iterable[BadLine] = (),
+        notes: Iterable[str] = (),
+    ) -> Trace:
+        """Make a trace of jobs that were read one by one."""
+        return cls.of_columns(name, format, JobColumns.of(jobs, resources), resources, bad_lines, notes)
+
+    @classmethod
+    def of_columns(
+        cls,
+        name: str,
+        format: str,
+        jobs: JobColumns,
+        resources: Sequence[str],
+        bad_lines: Iterable[BadLine] = (),
+        notes: Iterable[str] = (),
+    ) -> Trace:
+        """Make a trace of columns; ``resources`` are those of the columns that are kept."""
+        submit, start, runtime, walltime = jobs.times
+        queue, user, program = jobs.names
+        kept = [jobs.resources.index(r) for r in resources]
+        return cls(
+            name=name,
+            format=format,
+            ids=tuple(jobs.ids),
+            submit=submit,
+            start=start,
+            runtime=runtime,
+            walltime=walltime,
+            units=jobs.units,
+            resources=tuple(resources),
+            request=jobs.request[:, kept],
+            queue=queue,
+            user=user,
+            program=program,
+            power=jobs.power,
+            chunks=jobs.chunks,
+            arrays=jobs.arrays,
+            changed=jobs.changed,
+            unusable=jobs.unusable,
+            report=Report(bad_lines=tuple(bad_lines), notes=tuple(notes)),
+            eligible=jobs.eligible,
+            gpu_types=jobs.gpu_types,
+            not_obeyed=jobs.not_obeyed,
+            site=jobs.site,
+        )
+
+    def keep(self, rows: Bools | Ints) -> Trace:
+        """Return the trace of some jobs, given as a mask or as indices; the report is kept."""
+        index = np.arange(len(self))[rows]
+        return replace(
+            self,
+            ids=tuple(self.ids[k] for k in index.tolist()),
+            submit=self.submit[index],
+            start=self.start[index],
+            runtime=self.runtime[index],
+            walltime=self.walltime[index],
+            units=self.units[index],
+            request=self.request[index],
+            queue=self.queue.keep(index),
+            user=self.user.keep(index),
+            program=self.program.keep(index),
+            partition=None if self.partition is None else self.partition.keep(index),
+            power=self.power[index],
+            chunks=kept_rows(self.chunks, index.tolist()),
+            arrays=kept_rows(self.arrays, index.tolist()),
+            latest_start=None if self.latest_start is None else self.latest_start[index],
+            eligible=None if self.eligible is None else self.eligible[index],
+            gpu_types=None if self.gpu_types is None else self.gpu_types.keep(index),
+            changed={what: mask[index] for what, mask in self.changed.items()},
+            not_obeyed={what: mask[index] for what, mask in self.not_obeyed.items()},
+            unusable={why: mask[index] for why, mask in self.unusable.items()},
+            site=None if self.site is None else self.site.keep(index),
+        )
+
+    def with_cancelled(self) -> Trace:
+        """Return the trace in which jobs that never ran, and left the queue at a known time, are jobs to replay.
+
+        Such a job waits until then (``site.cancelled``). Had it started before, it would have run for an unknown time: its
+        runtime is its walltime. Each task of an array (``12_[3-7]``) is a job.
+        """
+        if self.site is None or not self.site.of_queue.any():
+            return self
+        rows, ids = _each_task(self.ids, self.site.of_queue)
+        if len(ids) > len(self):
+            note = _note_on_tasks(rows)
+            return replace(self.keep(rows), ids=ids, report=self.report.and_also(notes=[note])).with_cancelled()
+        waited = self.site.of_queue & np.any([np.zeros(len(self), np.bool_), *self.unusable.values()], axis=0)
+        until = np.maximum(self.site.cancelled - self.submit, 1)
+        runtime = np.where(np.isfinite(self.walltime) & (self.walltime > 0), self.walltime, until)
+        note = f"{how_many(int(waited.sum()), 'job', ',')} never ran and hold a place in the queue until they left it"
+        units, request = self._spread(waited)
+        return replace(
+            self,
+            units=units,
+            request=request,
+            runtime=np.where(waited, runtime, self.runtime),
+            unusable={why: mask & ~waited for why, mask in self.unusable.items()},
+            report=self.report.and_also(notes=[note]),
+        )
+
+    def _spread(self, waited: Bools) -> tuple[Ints, Ints]:
+        """Return units and requests in which jobs that waited, and may have more nodes than the least, need no larger nodes.
+
+        A scheduler decides on the number of nodes when a job starts. The largest share of a node that a job of the partition
+        had is taken as a node.
+        """
+        site = self.site
+        if site is None or "cores" not in self.resources:
+            return self.units, self.request
+        cores = self.request[:, self.resources.index("cores")]
+        ran = ~np.any([waited, *self.unusable.values()], axis=0) & (self.units > 0)
+        largest = np.zeros(len(self.queue.names), np.int64)
+        np.maximum.at(largest, self.queue.index[ran], cores[ran])
+        bound = np.array([r.max_nodes is not None for r in site.requests], np.bool_)[site.request]
+        node = largest[self.queue.index]
+        wide = waited & ~bound & (node > 0) & (cores > node)
+        units = self.units.copy()
+        units[wide] = -(-(self.units * cores)[wide] // node[wide])
+        request = self.request.copy()
+        request[wide] = -(-(self.request * self.units[:, None])[wide] // units[wide, None])
+        return units, request
+
+    def between(self, begin: float, end: float) -> Trace:
+        """Return the trace of the jobs submitted in [begin, end), in s. Raises WorkloadError if there is none."""
+        inside = (self.submit >= begin) & (self.submit < end)
+        if not inside.any():
+            known = self.submit[np.isfinite(self.submit)]
+            span = f"from {known.min():.0f} s to {known.max():.0f} s" if len(known) else "nowhere: there are no jobs"
+            raise WorkloadError(
+                f"{self.name}: no job was submitted from {begin:.0f} s to {end:.0f} s of the log; submissions run {span}"
+            )
+        return self.keep(inside)
+
+    def first(self, n: int) -> Trace:
+        """Return the trace of the first n jobs, by submit time, that can be replayed."""
+        order = np.argsort(self.submit, kind="stable")
+        return self.keep(order[self._why[order] < 0][:n])
+
+    def without(self, resource: str, note: str) -> Trace:
+        """Return the trace without the requests of a resource; ``note`` gives the reason."""
+        left = [k for k, r in enumerate(self.resources) if r != resource]
+        return replace(
+            self,
+            resources=tuple(self.resources[k] for k in left),
+            request=self.request[:, left],
+            chunks={
+                k: tuple(Chunk(c.units, {r: n for r, n in c.request.items() if r != resource}) for c in chunks)
+                for k, chunks in self.chunks.items()
+            },
+            report=self.report.and_also(notes=[note]),
+        )
+
+    @cached_property
+    def workload(self) -> Workload:
+        """The jobs that can be replayed, repaired, with a report. Raises WorkloadError if no job is left."""
+        rows = np.flatnonzero(self._why < 0)
+        submit = np.rint(self.submit[rows]).astype(np.int64)
+        runtime, walltime, repairs = _durations(self.runtime[rows], self.walltime[rows])
+        fractions = (submit != self.submit[rows]) | fraction(self.runtime[rows]) | fraction(self.walltime[rows])
+        repairs["times with fractions of a second, rounded"] = int(fractions.sum())
+        repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
+        repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
+        notes = [RUNTIME_KNOWN] if repairs[NO_WALLTIME] else []
+        ids, repairs[SUFFIXED] = _unique([self.ids[k] for k in rows.tolist()])
+        order = np.argsort(submit, kind="stable")
+        rows, submit = rows[order], submit[order]
+        start = self.start[rows]
+        known = np.isfinite(start) & (start >= 0)
+        queue = self.queue.keep(rows)
+        user = self.user.keep(rows)
+        program = self.program.keep(rows)
+        partition = None if self.partition is None else self.partition.keep(rows)
+        wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
+        eligible = None if self.eligible is None else _eligible(self.eligible[rows], start)
+        notes += [] if eligible is None else _waits(wait, submit, eligible)
+        return Workload(
+            name=self.name,
+            ids=tuple(ids[k] for k in order.tolist()),
+            submit=submit,
+            runtime=runtime[order],
+            walltime=walltime[order],
+            units=self.units[rows],
+            resources=self.resources,
+            request=self.request[rows],
+            queue=queue.index,
+            queues=tuple(_queues(queue, wait, self.ewt)),
+            user=user.index,
+            users=user.names,
+            program=program.index,
+            programs=program.names,
+            release=np.maximum(submit, 0 if eligible is None else eligible),
+            recorded_start=np.where(known, np.rint(np.where(known, start, 0)), UNKNOWN).astype(np.int64),
+            power=self.power[rows],
+            chunks=kept_rows(self.chunks, rows.tolist()),
+            arrays=kept_rows(self.arrays, rows.tolist()),
+            unix_start=self.unix_start,
+            report=self.report.and_also(
+                repairs,
+                self._left_out(),
+                notes,
+                not_obeyed={what: int(mask[rows].sum()) for what, mask in self.not_obeyed.items()},
+            ),
+            latest_start=whole_seconds(self.latest_start, rows),
+            partition=np.zeros(0, np.int64) if partition is None else partition.index,
+            partitions=() if partition is None else partition.names,
+            site=_site(self.site, rows, self.eligible),
+        ).checked()
+
+    @cached_property
+    def _reasons(self) -> dict[str, Bools]:
+        """Reason why jobs cannot be replayed -> mask of the jobs. The first reason that holds for a job is reported."""
+        return {
+            **self.unusable,
+            "it has no submit time": np.isnan(self.submit),
+            "its submit time is before second 0 of the log": self.submit < 0,
+            "its runtime is unknown": ~(self.runtime >= 0),
+            f"one of its times is beyond {LATEST:,} s (317 years)": beyond(self.submit, self.runtime, self.walltime),
+            "it has no processors or nodes, neither requested nor allocated": self.units < 1,
+        }
+
+    @cached_property
+    def _why(self) -> Ints:
+        """For each job the index of the reason why it cannot be replayed; -1 if it can."""
+        why = np.full(len(self), -1, np.int64)
+        for k, mask in reversed(list(enumerate(self._reasons.values()))):
+            why[mask] = k
+        return why
+
+    def _left_out(self) -> Iterator[tuple[str, str]]:
+        reasons = list(self._reasons)
+        for k in np.flatnonzero(self._why >= 0).tolist():
+            yield self.ids[k], reasons[int(self._why[k])]
+
+
+def _each_task(ids: Sequence[str], waited: Bools) -> tuple[Ints, tuple[str, ...]]:
+    """Return the rows, and the ids, in which each task of the arrays that waited (``12_[3-7%2]``) has a row of its own."""
+    rows: list[int] = []
+    names: list[str] = []
+    for k, name in enumerate(ids):
+        listed = TASKS.fullmatch(name) if waited[k] else None
+        tasks: list[str] = []
+        with suppress(WrongValue):  # ranges that are none: the row stays one job
+            tasks = [f"{listed[1]}_{n}" for n in waiting_tasks(listed[2], MOST_TASKS).indices] if listed else []
+        names += tasks or [name]
+        rows += [k] * (len(tasks) or 1)
+    return np.array(rows, np.int64), tuple(names)
+
+
+def _note_on_tasks(rows: Ints) -> str:
+    """Return a note on the rows that several jobs are made of."""
+    times = np.unique(rows, return_counts=True)[1]
+    several = times[times > 1]
+    arrays = how_many(several.size, "row", ",")
+    return f"{arrays} of job arrays that never ran are {int(several.sum()):,} jobs, one for each task"
+
+
+def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:
+    """Return runtimes and walltimes in whole seconds, at least 1, and repair -> number of jobs."""
+    runtime = np.maximum(np.ceil(logged_runtime), 1)
+    missing = ~(logged_walltime > 0)
+    unlimited = np.isposinf(logged_walltime)
+    known = np.ceil(logged_walltime[~missing & ~unlimited])
+    walltime = np.where(missing, runtime, logged_walltime)
+    walltime[unlimited] = known.max() if len(known) else runtime[unlimited]
+    walltime = np.ceil(walltime)
+    repairs = {
+        "runtime 0, taken as 1 s": int((logged_runtime == 0).sum()),
+        NO_WALLTIME: int(missing.sum()),
+        "walltime without a limit, the longest walltime of the log is used instead": int(unlimited.sum()),
+        "runtime over walltime, kept": int((runtime > walltime).sum()),
+    }
+    return runtime.astype(np.int64), walltime.astype(np.int64), repairs
+
+
+def _eligible(logged: Floats, start: Floats) -> Ints:
+    """Return the times from which jobs could have started, in whole s, 0 if unknown; not after their starts."""
+    known = np.where(np.isnan(logged), 0, np.fmin(logged, start))
+    return np.rint(known).astype(np.int64)
+
+
+def _site(site: SiteColumns | None, rows: Ints, eligible: Floats | None) -> SiteColumns | None:
+    """Return the columns of some rows with their eligible times, in s."""
+    if site is None or eligible is None:
+        return None if site is None else site.keep(rows)
+    known = np.isfinite(eligible[rows])
+    times = np.where(known, np.rint(np.where(known, eligible[rows], 0)), UNKNOWN).astype(np.int64)
+    return replace(site.keep(rows), eligible=times)
+
+
+def _waits(wait: Floats, submit: Ints, eligible: Ints) -> list[str]:
+    """Return the note on the recorded waits where jobs became eligible after their submit times."""
+    held = eligible > submit
+    known = np.isfinite(wait) & (wait >= 0)
+    if not held.any() or not known.any():
+        return []
+    since = wait[known] - np.maximum(eligible - submit, 0)[known]
+    n = int(held.sum())
+    return [
+        f"{how_many(n, 'job', ',')} could not start before a time after their submit time (dependency, begin time, hold); the "
+        f"mean recorded wait is {wait[known].mean():,.0f} s from the submit time, {since.mean():,.0f} s from that time"
+    ]
+
+
+def _unique(ids: list[str]) -> tuple[list[str], int]:
+    """Return the ids, with a suffix (".2", ".3") for each repeated one, and the number of suffixes added.
+
+    >>> _unique(["a", "b", "a", "a.2"])
+    (['a', 'b', 'a.3', 'a.2'], 1)
+    """
+    if len(set(ids)) == len(ids):
+        return ids, 0
+    taken = set(ids)
+    last: dict[str, int] = {}  # id -> the last number that was tried as its suffix
+    changed = 0
+    unique_ids = []
+    for name in ids:
+        if name not in last:
+            last[name] = 1
+            unique_ids.append(name)
+            continue
+        changed += 1
+        number = last[name] + 1
+        while f"{name}.{number}" in taken:
+            number += 1
+        last[name] = number
+        taken.add(f"{name}.{number}")
+        unique_ids.append(f"{name}.{number}")
+    return unique_ids, changed
+
+
+def _queues(queue: TextColumn, wait: Floats, ewt: Mapping[str, int]) -> Iterator[Queue]:
+    known = np.isfinite(wait) & (wait >= 0)
+    count = np.bincount(queue.index[known], minlength=len(queue.names))
+    total = np.bincount(queue.index[known], wait[known], minlength=len(queue.names))
+    for name, n, seconds in zip(queue.names, count.tolist(), total.tolist(), strict=True):
+        yield Queue(name, ewt.get(name, max(1, round(seconds / n)) if n else USUAL_EWT))

@@ -328,18 +328,24 @@ def site_of(cells: Mapping[str, Any]) -> tuple[SiteRequest | None, Recorded | No
     """
     if _SITE_COLUMNS.isdisjoint(cells):
         return None, None
-    given = {name: value for name in SITE_COLUMNS if not _is_empty(value := cells.get(name))}
     asked: dict[str, Any] = {}
     recorded: dict[str, Any] = {}
-    for column, value in given.items():
+    for column in SITE_COLUMNS:
+        value = cells.get(column)
+        if _is_empty(value):
+            continue
         kind, _, name = column.partition(".")
         if f"{kind}." == ASKED:
             asked |= _asked(column, name, value)
         else:
             recorded[name] = _recorded(column, name, value)
-    request = SiteRequest(**asked) if asked else NOTHING
-    records = Recorded(**recorded) if recorded else NOTHING_RECORDED
-    return None if request == NOTHING else request, None if records == NOTHING_RECORDED else records
+    request = SiteRequest(**asked) if asked else None
+    if request == NOTHING:
+        request = None
+    records = Recorded(**recorded) if recorded else None
+    if records == NOTHING_RECORDED:
+        records = None
+    return request, records
 
 
 def _is_empty(value: object) -> bool:
@@ -417,14 +423,22 @@ def dependencies_of(text: str) -> tuple[tuple[Dependency, ...], bool]:
             continue
         if kind not in KINDS:
             raise WrongValue(f"{text[:40]!r}; expected {EXPECTED_DEPENDENCIES}")
-        delayed: dict[int, list[str]] = {}
-        for job in filter(None, jobs):
-            name, _, minutes = job.partition("+") if kind == "after" else (job, "", "")
-            delayed.setdefault(60 * (whole_of(minutes or "0") or 0), []).append(name)
-        if not delayed:
-            conditions.append(Dependency(kind))
-        conditions += [Dependency(kind, tuple(names), delay) for delay, names in delayed.items()]
+        conditions += _conditions(kind, [job for job in jobs if job])
     return tuple(conditions), "?" in plain
+
+
+def _conditions(kind: str, jobs: Sequence[str]) -> list[Dependency]:
+    """Return the conditions of one kind, one for each delay; only ``after`` has delays, in minutes: ``after:7+5``."""
+    if not jobs:
+        return [Dependency(kind)]
+    if kind != "after":
+        return [Dependency(kind, tuple(jobs))]
+    by_delay: dict[int, list[str]] = {}
+    for job in jobs:
+        name, _, minutes = job.partition("+")
+        delay = 60 * (whole_of(minutes) or 0)
+        by_delay.setdefault(delay, []).append(name)
+    return [Dependency(kind, tuple(names), delay) for delay, names in by_delay.items()]
 
 
 def dependency_text(request: SiteRequest) -> str:

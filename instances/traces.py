@@ -14,12 +14,12 @@ from ..models.excerpt import UnknownName, excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from ..models.plugins import PluginError, WrongAnswer, explained
 from ..models.registry import Registry
-from ..models.words import how_many
-from .files.lines import begins_with, line_blocks, read_json
+from ..models.returned import WrongAnswer
+from ..models.unknown_names import UnknownName
+from .files.lines import WorkloadError, begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
-from .formats.column_map import KNOWN, known_table
-from .formats.eurora_trace import eurora_trace
-from .formats.job_table import columns_of, is_header, is_parquet, job_table_trace
+from .formats.eurora import eurora_trace
+from .formats.job_table import KNOWN, columns_of, is_header, is_parquet, job_table_trace, known_table
 from .formats.pbs import STAMP, pbs_trace
 from .formats.philly import like_philly, philly_trace
 from .formats.sacct import sacct_trace
@@ -39,8 +39,7 @@ from .log_preparation import (
     with_latest_starts,
     with_queues_from,
 )
-from .repair import Trace
-from .report import WorkloadError
+from .logged import Trace
 from .workload import Workload
 
 SNIFFED = 200  # first lines of a file from which its format is guessed
@@ -103,10 +102,10 @@ OWN = {
 }
 
 
-def _check(label: str, found: object) -> None:
+def _check(label: str, given: object) -> None:
     """Raise PluginError if an object is no Format."""
-    if not isinstance(found, Format) or not callable(found.read):
-        raise PluginError(f"{label} is {excerpt(found)}; expected a schedlab.instances.traces.Format")
+    if not isinstance(given, Format) or not callable(given.read):
+        raise PluginError(f"{label} is {excerpt(given)}; expected a schedlab.instances.traces.Format")
 
 
 FORMATS: Registry[Format] = Registry("log format", "schedlab.log_formats", OWN, _check)
@@ -140,7 +139,7 @@ def read_trace(
         Time zone of the machine, for sacct and PBS, which do not record it. Default: UTC.
     columns
         Names of the columns of a file of ``sacct --noheader``; for a table, where its values come from: ``id=job_id``,
-        ``walltime=60*time_limit``, ``cores=num_cores/units``, ... (``instances/formats/column_map.py``).
+        ``walltime=60*time_limit``, ``cores=num_cores/units``, ... (``instances/formats/job_table.py``).
 
     Returns
     -------

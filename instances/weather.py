@@ -13,8 +13,7 @@ from ..errors import WrongValue
 from ..models.comparing import hashable
 from ..models.platform import LATEST
 from ..models.step_function import DAY, HOUR, StepFunction
-from .files.folder import Fault, InstanceError
-from .files.sheet import COMMENT, Sheet, SheetRow, one_of
+from .files.folder import COMMENT, Fault, InstanceError, Sheet, SheetRow, one_of
 from .files.writing import comment_line, to_csv, write_files
 
 # --- Readers of weather file formats (EPW, PVGIS, CSV) with their checks of times and values; used by ``read_weather``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,22 +15,22 @@ from numpy.typing import NDArray
 from ..models import arguments
 from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
+from ..models.comparing import hashable
+from ..models.counts import how_many, how_many_of
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.eligible import impossible_jobs
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.dispatch.site_request import Recorded
-from ..models.excerpt import hint, with_short_repr
+from ..models.excerpt import shortened, visible, with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
-from ..models.words import how_many
-from .report import Report
-from .report import WorkloadError as WorkloadError
+from ..models.unknown_names import hint
+from .files.lines import WorkloadError as WorkloadError
 from .site_columns import SiteColumns
 
 if TYPE_CHECKING:
     import pandas
-
 
 # --- Times of jobs: those that a log does not record, in fractions of a second, beyond the limit, or moved.
 
@@ -284,6 +285,85 @@ def _origin(workload: Workload) -> int:
 
 
 # --- A workload: the jobs of a log as arrays, ready for a replay, with a report of the repairs.
+
+
+# --- The report of how a log became a workload.
+
+REASONS = 5  # reasons for jobs left out that an error message lists
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """A line of a log that could not be read: its file, its line number from 1, and what was expected."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return shortened(visible(f"{self.file}, line {self.line}: {self.message}"))
+
+
+@hashable
+@dataclass(frozen=True)
+class Report:
+    """How a log became a workload.
+
+    ``repairs``: kind of repair -> number of jobs; ``bad_lines``: lines that could not be read; ``dropped``: (id,
+    reason) of each job that was left out; ``skipped``: kind of row or record that is no job -> number of them;
+    ``not_obeyed``: what jobs requested that a replay does not give -> number of jobs; ``notes``: sentences for the user.
+    """
+
+    repairs: Mapping[str, int] = field(default_factory=dict)
+    bad_lines: tuple[BadLine, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    not_obeyed: Mapping[str, int] = field(default_factory=dict)
+
+    def losses(self) -> str:
+        """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
+        bad = f"; {how_many(len(self.bad_lines), 'line')} could not be read" if self.bad_lines else ""
+        gone = f"; {how_many(len(self.dropped), 'job', verb='were')} left out" if self.dropped else ""
+        gone += "".join(f"; {how_many_of(n, what)}" for what, n in self.skipped.items())
+        reasons = Counter(why for _, why in self.dropped).most_common()
+        details = [str(line) for line in self.bad_lines[:1]]
+        details += [f"{how_many(n, 'job')}: {why}" for why, n in reasons[:REASONS]]
+        details += (
+            [f"{how_many(sum(n for _, n in reasons[REASONS:]), 'job')}: other reasons"]
+            if len(reasons) > REASONS
+            else []
+        )
+        return "\n  ".join([bad + gone, *details])
+
+    def and_also(
+        self,
+        repairs: Mapping[str, int] | None = None,
+        dropped: Iterable[tuple[str, str]] = (),
+        notes: Iterable[str] = (),
+        skipped: Mapping[str, int] | None = None,
+        not_obeyed: Mapping[str, int] | None = None,
+    ) -> Report:
+        """Return a copy of this report with further repairs, dropped jobs, notes and so on."""
+        return replace(
+            self,
+            repairs=_added(self.repairs, repairs or {}),
+            dropped=(*self.dropped, *dropped),
+            notes=(*self.notes, *notes),
+            skipped=_added(self.skipped, skipped or {}),
+            not_obeyed=_added(self.not_obeyed, not_obeyed or {}),
+        )
+
+
+def _added(counts: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    total = dict(counts)
+    for what, n in more.items():
+        if n:
+            total[what] = total.get(what, 0) + n
+    return total
+
+
+# --- The workload.
 
 WITHOUT_PREDECESSOR = "preceding job not replayed, the job does not wait for it"
 TABLE_READER = "schedlab.instances.formats.job_table:workload_of_table"  # imports this module

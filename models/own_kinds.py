@@ -13,8 +13,8 @@ from .project.problem import Project, ProjectMax
 DISPATCH = ProblemKind(
     "dispatch",
     Dispatch,
-    reader="..instances.kinds.dispatch:read",
-    writer="..instances.kinds.dispatch:write",
+    reader="..instances.files.dispatch_folder:read",
+    writer="..instances.files.dispatch_folder:write",
     start="multi-search",
     portfolio="..methods.portfolio:dispatch_steps",
     solver_warm_up=("..heuristics.list_scheduling:warm_up_moves",),
@@ -34,8 +34,8 @@ DISPATCH = ProblemKind(
 PROFIT = ProblemKind(
     "profit",
     Profit,
-    reader="..instances.kinds.profit:read",
-    writer="..instances.kinds.profit:write",
+    reader="..instances.files.profit_folder:read",
+    writer="..instances.files.profit_folder:write",
     start="multi-search",
     portfolio="..methods.portfolio:profit_steps",
     warm_up=(".profit.formulations:warm_up",),
@@ -69,8 +69,8 @@ PROFIT = ProblemKind(
 EVICTION = ProblemKind(
     "eviction",
     Eviction,
-    reader="..instances.kinds.eviction:read",
-    writer="..instances.kinds.eviction:write",
+    reader="..instances.files.eviction_folder:read",
+    writer="..instances.files.eviction_folder:write",
     start="greedy",
     portfolio="..methods.portfolio:eviction_steps",
     solver_warm_up=("..heuristics.eviction:warm_up",),
@@ -85,8 +85,8 @@ EVICTION = ProblemKind(
 PROJECT = ProblemKind(
     "project",
     Project,
-    reader="..instances.kinds.project:read",
-    writer="..instances.kinds.project:write",
+    reader="..instances.files.project_folder:read",
+    writer="..instances.files.project_folder:write",
     start="multi-sgs",
     portfolio="..methods.portfolio:project_steps",
     allocator="..heuristics.project.allocation:ProjectAllocator",

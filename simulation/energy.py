@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..instances.report import WorkloadError
+from ..instances.files.lines import WorkloadError
 from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingPackage, SchedlabError, WrongArgument, WrongValue
-from ..instances.report import WorkloadError
+from ..instances.files.lines import WorkloadError
 from ..instances.workload import UNKNOWN, Workload
 from ..models.arguments import checked
 from ..models.array_types import Floats, Ints

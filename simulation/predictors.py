@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import SchedlabError, WrongValue
 from ..heuristics.kernels.events.state import ENDED, WAITING, State, TraceArrays
-from ..instances.report import WorkloadError
+from ..instances.files.lines import WorkloadError
 from ..instances.workload import Workload
 from ..models.arguments import is_whole, whole_array, wrong
 from ..models.array_types import Ints

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import WrongValue
 from ..heuristics.kernels.events.state import UNSTARTED, WAITING
-from ..instances.states.machine_state import MachineState
+from ..instances.sites.machine_state import MachineState
 from ..instances.workload import Workload
 from ..models import Dispatch, Running
 from ..models.array_types import Ints
@@ -457,7 +457,7 @@ def decide(
     Parameters
     ----------
     state : MachineState
-        The state, see ``schedlab.instances.states.machine_state.read_state``.
+        The state, see ``schedlab.instances.sites.machine_state.read_state``.
     dispatcher : str
         The name of a dispatcher, as in ``schedlab.simulate``.
     decision_time : float, optional

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import WrongArgument, WrongValue
 from ..instances import Instance, Trace, load
-from ..instances.report import WorkloadError
+from ..instances.files.lines import WorkloadError
 from ..instances.workload import Workload
 from ..models import DesiredProfile, Dispatch, Job, NodeEvent, NodeStates, Platform, Profit, Running
 from ..models.arguments import Natural, checked, expect, is_whole, shown, value_shown

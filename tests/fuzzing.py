@@ -43,14 +43,17 @@ from schedlab.instances import (
     read_psplib,
     write,
 )
-from schedlab.instances.classic import read_classic
+from schedlab.instances.classic import read_classic, read_knapsack
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
-from schedlab.instances.formats.knapsacks import read_knapsack
-from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
-from schedlab.instances.formats.projects import read_progen_max
-from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
-from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
+from schedlab.instances.formats.projects import read_imopse, read_mslib, read_progen_max
+from schedlab.instances.formats.shops import (
+    read_aircraft_landing,
+    read_flow_shop,
+    read_taillard_job_shop,
+    read_taillard_open_shop,
+    read_weighted_tardiness,
+)
 from schedlab.instances.weather import read_weather, write_weather
 from schedlab.simulation import JobsError, read_jobs
 

@@ -43,9 +43,9 @@ PROTOCOLS = {
     ("instances/files/folder.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),
     ("instances/formats/cooling_tables.py", "AssertionError"),
-    ("instances/kinds/dispatch.py", "AssertionError"),
-    ("instances/kinds/eviction.py", "AssertionError"),
-    ("instances/kinds/project.py", "AssertionError"),
+    ("instances/files/dispatch_folder.py", "AssertionError"),
+    ("instances/files/eviction_folder.py", "AssertionError"),
+    ("instances/files/project_folder.py", "AssertionError"),
 }
 
 

@@ -18,8 +18,9 @@ from ..processes import seconds_since_start
 from ..terminal import console_for, say
 
 if TYPE_CHECKING:
-    from ...instances.states.machine_state import MachineState
-    from ...simulation.shadow import Answer, Comparison
+    from ...instances.sites.machine_state import MachineState
+    from ...simulation.shadow import Comparison
+    from ...simulation.shadow_answer import Answer
     from ..grid import Grid
 
 Decide = Callable[["MachineState"], "Answer"]
@@ -117,7 +118,7 @@ def decide(
 
 def _answer(state: Path, answer_to: Decide, out: Path | None) -> None:
     """Print or write the answer to a state."""
-    from ...instances.states.machine_state import read_state
+    from ...instances.sites.machine_state import read_state
 
     answer = answer_to(read_state(state))
     if not _written(answer.to_json(), out):
@@ -165,7 +166,7 @@ def _compare(
 
 def _states(places: Sequence[Path]) -> list[MachineState]:
     """Return the states of files and folders, by time. Raises WrongUse if there are fewer than two, or two of one time."""
-    from ...instances.states.machine_state import read_state
+    from ...instances.sites.machine_state import read_state
 
     files = [
         file

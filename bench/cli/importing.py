@@ -21,19 +21,19 @@ import typer
 from ...errors import WrongValue
 from ...instances import FormatError, Instance, write
 from ...instances.classic import LIBRARIES, library_instance
-from ...instances.eurora_batches import BATCHES
 from ...instances.files.folder import InstanceError
 from ...instances.files.lines import read_json, read_text
 from ...instances.files.writing import write_whole
+from ...instances.formats.eurora import BATCHES
 from ...instances.generators.climate import SEASONS, synthetic
 from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP
 from ...instances.log_preparation import cancellations, midnight
 from ...instances.scenarios import ENERGY_PRICE, PLANTS, PRICES, WATTS_PER_CORE, known, thesis_scenarios
 from ...instances.sites import read_site, write_site
+from ...instances.sites.machine_state import Document, state_of
 from ...instances.sites.of_log import site_of_trace
-from ...instances.states.machine_state import Document, state_of
-from ...instances.states.pbs import state_from_pbs
-from ...instances.states.slurm import free_licences, reservations_in_text, state_from_slurm
+from ...instances.sites.pbs_state import state_from_pbs
+from ...instances.sites.slurm_state import free_licences, reservations_in_text, state_from_slurm
 from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import Weather, read_weather, write_weather
 from ...instances.workload import Workload

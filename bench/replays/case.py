@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...instances import Instance, load, read_events
+from ...instances.files.dispatch_folder import DESIRED
 from ...instances.files.folder import content_of
 from ...instances.files.profile_file import read_profile, read_wishes
-from ...instances.kinds.dispatch import DESIRED
 from ...instances.log_preparation import below_power, cancellations, powered
 from ...instances.registry import folder_of
-from ...instances.report import Report
 from ...instances.sites import read_site
-from ...instances.workload import Workload, ending_at_walltime
-from ...models.desired_profile import DesiredProfile
+from ...instances.workload import Report, Workload, ending_at_walltime
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.node_states import NodeEvent, NodeStates
 from ...models.platform import Platform

@@ -15,11 +15,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from ...instances import UnknownInstance, names
-from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
-from ...instances.formats.eurora_trace import eurora_platform
+from ...instances.formats.eurora import BATCHES, batch_of, eurora_platform, on_recorded_nodes, recorded_nodes
 from ...instances.log_preparation import QUEUE, latest_start_rule, partition_names, with_partition_limits
-from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD
-from ...instances.repair import Trace
+from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD, Trace
 from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload

@@ -16,8 +16,8 @@ from ...backends import Limits, UnknownName, backend, names
 from ...backends.parameters import checked
 from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
-from ...instances.built import built_source
 from ...instances.files.folder import content_of
+from ...instances.registry import built_source
 from ...methods import Method, parse_method
 from ...methods.text import method_source
 from ...models.dispatch.objectives import REGISTRY as OBJECTIVES

@@ -16,15 +16,13 @@ from rich.console import Console
 from ...errors import MissingPackage, SchedlabError
 from ...instances import UnknownInstance
 from ...instances.classic import read_classic
-from ...instances.files.folder import SETTINGS
-from ...instances.files.lines import TextError
+from ...instances.files.folder import SETTINGS, Sheet
+from ...instances.files.lines import FormatError, TextError, WorkloadError
 from ...instances.files.profile_file import read_wishes
-from ...instances.files.sheet import Sheet
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
-from ...instances.formats.numbered_lines import FormatError
-from ...instances.report import Report, WorkloadError
 from ...instances.traces import FORMATS, guess_format
-from ...instances.workload import Workload
+from ...instances.workload import Report, Workload
+from ...models.counts import how_many, how_many_of
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.words import how_many, how_many_of

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...backends.gaps import close, refutes
 from ...instances.classic import library_name
-from ...instances.files.sheet import Sheet
+from ...instances.files.folder import Sheet
 from ...instances.files.writing import write_whole
 from ..errors import WrongUse
 from ..records.store import Record, sealed

@@ -20,11 +20,9 @@ from typing import Any, NamedTuple
 from ...models.dispatch.eligible import PLACE_FIELDS
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
-from ..files.lines import json_number_of, json_whole_of, read_json
+from ..files.lines import WorkloadError, json_number_of, json_whole_of, read_json
 from ..files.writing import write_whole
-from ..logged import Logged
-from ..repair import Trace
-from ..report import WorkloadError
+from ..logged import Logged, Trace
 from ..workload import Workload
 
 MOST = MOST_NODES  # resources
@@ -225,13 +223,13 @@ class Profiles:
         if not isinstance(name, str) or not isinstance(self.given.get(name), dict):
             return Runtime(math.nan, name, "is not among the profiles")
         if name not in self.known:
-            runtime = self._found(name, self.given[name], within)
+            runtime = self._of_profile(name, self.given[name], within)
             if name in within or len(within) > DEEPEST:
                 return runtime
             self.known[name] = runtime
         return self.known[name]
 
-    def _found(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> Runtime:
+    def _of_profile(self, name: str, profile: Mapping[str, Any], within: tuple[str, ...]) -> Runtime:
         kind = profile.get("type")
         if kind in DELAYS:
             delay = _seconds(profile.get("delay"))

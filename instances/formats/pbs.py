@@ -25,11 +25,9 @@ from ...models.dispatch.site_request import (
     SiteRequest,
 )
 from ..files.lines import each_line, seconds_of, whole_of, wrong
-from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, merged
-from ..repair import Trace
-from ..report import BadLine
+from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, Trace, merged
 from ..site_columns import dependencies_of
-from ..workload import Workload
+from ..workload import BadLine, Workload
 
 STAMP = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d")
 # words without = must match too: otherwise the search restarts at each of their characters, in quadratic time

@@ -11,10 +11,9 @@ from typing import Any
 
 from ...errors import WrongValue
 from ...models.dispatch.site_request import Recorded, RecordedAttempt, SiteRequest
-from ..files.lines import read_json, wrong
-from ..logged import MISSING, NEVER_STARTED, JobColumns, Logged, merged
-from ..repair import Trace
-from ..report import BadLine, WorkloadError
+from ..files.lines import WorkloadError, read_json, wrong
+from ..logged import MISSING, NEVER_STARTED, JobColumns, Logged, Trace, merged
+from ..workload import BadLine
 from .slurm_values import moment
 
 EXPECTED = "cluster_job_log of the Philly traces: a list of jobs with jobid, submitted_time and attempts"

@@ -20,8 +20,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.array_types import Bools
 from ...models.dispatch.site_request import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
-from ...models.words import how_many
-from ..files.lines import begins_with, each_line, whole, whole_of
+from ..files.lines import WorkloadError, begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
@@ -33,12 +32,10 @@ from ..logged import (
     UNLIMITED,
     JobColumns,
     Logged,
+    Trace,
     merged,
 )
-from ..repair import Trace
-from ..report import BadLine, WorkloadError
-from ..states.node_sets import count_of_hosts
-from ..workload import Workload
+from ..workload import BadLine, Workload
 from .sacct_rows import (
     EXPECTED,
     Refused,
@@ -55,6 +52,7 @@ from .sacct_rows import (
 from .slurm_options import Options, array_limit, asked_by, begin_after, options_of, with_columns
 from .slurm_values import (
     count,
+    count_of_hosts,
     duration,
     generic_in,
     gpus_in,
@@ -88,6 +86,8 @@ TOGETHER = 60  # s between the submit times of the components of a heterogeneous
 INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
 STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
+FIRST_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
+LATE = 5  # s by which a requeued job is submitted after one of a larger number, at least
 REJOINED = "rows broken by a delimiter or line end in a text, put together"
 STILL_RAN = "still running when the log was written, the runtime until then is used"
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
@@ -175,6 +175,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
     trace = _with_limits_of_partitions(_until_the_end(trace))
     survivors, skipped, attempts = _last_attempts(trace, jobs)
+    trace = replace(trace, report=trace.report.and_also(notes=_missing_attempts(trace, jobs, attempts)))
     if trace.site is not None:
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
     trace = trace if survivors is None else trace.keep(survivors)
@@ -183,7 +184,12 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
 
 
 def _missing_columns(header: Sequence[str]) -> Iterator[str]:
-    """Yield a note on the columns that rules of a site need and that a table does not have."""
+    """Yield notes on the columns that a table does not have: the state of jobs, and what rules of a site need."""
+    if header and "State" not in header:
+        yield (
+            "the log has no column State: jobs that were requeued, that were cancelled in the queue, or that still ran, look "
+            "like others; to add it: sacct --format=...,State"
+        )
     missing = [column for column in OF_RULES if header and column not in header]
     if missing:
         several = len(missing) > 1
@@ -194,9 +200,44 @@ def _missing_columns(header: Sequence[str]) -> Iterator[str]:
         )
 
 
+def _missing_attempts(trace: Trace, jobs: _Jobs, attempts: Mapping[int, object]) -> Iterator[str]:
+    """Yield a note if jobs were requeued and the log lacks the rows of their earlier attempts.
+
+    The column Restarts tells it, of new versions. Else a job is taken for a requeued one that was submitted after jobs of
+    larger numbers, while those with the next numbers were not: Slurm counts up, and a requeued job is submitted again.
+    """
+    last = [k for k in range(len(trace)) if k not in attempts and not jobs.interrupted[k]]
+    requeued = sum(jobs.restarts[k] > 0 for k in last)
+    if not requeued and not any(jobs.restarts) and len(jobs.clusters) <= 1:
+        requeued = _submitted_again(trace)
+    if requeued:
+        yield (
+            f"{how_many(requeued, 'job', ',', verb='were')} requeued, and the log has no rows of the earlier attempts, which had "
+            "nodes, too: sacct without --duplicates leaves them out; to add them: sacct --duplicates"
+        )
+
+
+def _submitted_again(trace: Trace) -> int:
+    """Return the number of jobs that were submitted after jobs of larger numbers, without their neighbours."""
+    first: dict[int, float] = {}
+    for name, submit in zip(trace.ids, trace.submit.tolist(), strict=True):
+        number = FIRST_NUMBER.match(name)
+        if number is not None and not math.isnan(submit):
+            job = int(number[0])
+            first[job] = min(submit, first.get(job, math.inf))
+    submits = np.array([first[job] for job in sorted(first)])
+    if len(submits) < 2:
+        return 0
+    earliest_after = np.minimum.accumulate(submits[::-1])[::-1]
+    late = np.append(submits[:-1] > earliest_after[1:] + LATE, False)
+    before = np.append(True, late[:-1])  # the first number of all may be one that begins again
+    after = np.append(late[1:], False)
+    return int((late & ~before & ~after).sum())
+
+
 @dataclass
 class _Jobs:
-    """The jobs of a file, as they are read; ``interrupted`` and ``cluster``: one value for each row of ``columns``."""
+    """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``."""
 
     path: str | Path
     zone: tzinfo
@@ -210,6 +251,7 @@ class _Jobs:
     interrupted: array[int] = field(default_factory=lambda: array("b"))
     cluster: array[int] = field(default_factory=lambda: array("i"))
     clusters: dict[str, int] = field(default_factory=dict)
+    restarts: array[int] = field(default_factory=lambda: array("q"))
 
     def read_all(self, given: Sequence[str]) -> Sequence[str]:
         """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
@@ -273,14 +315,16 @@ class _Jobs:
         cluster = cells.get("Cluster", "")
         name = "" if match is None else f"{cluster} {match[1]}"
         if match is None or name not in self.parts:
-            self._append(job, interrupted, self.clusters.setdefault(cluster, len(self.clusters)))
+            restarts = whole_of(cells.get("Restarts", "")) or 0
+            self._append(job, interrupted, self.clusters.setdefault(cluster, len(self.clusters)), restarts)
         if match is not None:
             parts = self.parts.setdefault(name, _Parts(len(self.columns) - 1, []))
             parts.components.append(_Component(whole("JobID", match[2]), job, interrupted))
         if job.gpu_types:
             self.types.update(pair.partition("=")[0] for pair in job.gpu_types.split(","))
 
-    def _append(self, job: Logged, interrupted: bool, cluster: int) -> None:
+    def _append(self, job: Logged, interrupted: bool, cluster: int, restarts: int = 0) -> None:
+        self.restarts.append(restarts)
         self.columns.append(job)
         self.interrupted.append(interrupted)
         self.cluster.append(cluster)

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
-from ...models.words import how_many
-from ..files.lines import csv_rows, each_line, json_number_of, read_json, whole_of, wrong
-from ..report import WorkloadError
+from ...models.counts import how_many
+from ..files.lines import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
 from .slurm_values import SHORT_STATES, is_unknown
 
 FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"
-EXPECTED = f"expected what sacct --parsable2 --format={FIELDS} prints"
+EXPECTED = f"expected what sacct --allusers --duplicates --parsable2 --format={FIELDS} prints"
 TEXTS = (
     "JobName", "SubmitLine", "Comment", "AdminComment", "SystemComment", "WorkDir", "Container", "Constraints", "Extra",
     "StdIn", "StdOut", "StdErr", "WCKey", "Licenses", "FailedNode", "Name",
@@ -49,6 +48,7 @@ KNOWN = {
 PATTERNS = {column: re.compile(form, re.ASCII | re.IGNORECASE) for column, form in FORMS.items()}
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
+LEAST_KNOWN = 3  # known columns by which a header without JobID is recognised
 MOST_FRAGMENTS = 30  # lines that one row may span
 MOST_EXTRA = 60  # delimiters that the texts of one row may contain
 INFINITE = 2**32 - 1  # limits and unknown numbers in the JSON of old versions
@@ -174,7 +174,12 @@ class Table:
 def is_sacct(lines: Sequence[str]) -> bool:
     """Check whether the first lines of a file are those of ``sacct``, with or without a header, or of its kin."""
     first = next((line for line in lines if line.strip()), "")
-    if header_of(first) is not None or is_completion(first.strip()) or is_database(first):
+    if (
+        header_of(first) is not None
+        or is_header_without_job(first)
+        or is_completion(first.strip())
+        or is_database(first)
+    ):
         return True
     cells = first.split("|")
     times = sum(ISO_TIME.fullmatch(cell.strip()) is not None for cell in cells)
@@ -190,6 +195,10 @@ def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequen
     if not number:
         raise WorkloadError(f"{path}: the file is empty; {EXPECTED}")
     header = header_of(line)
+    if is_header_without_job(line):
+        raise WorkloadError(
+            f"{path}, line {number}: there is no column JobID, which tells jobs and their steps apart; {EXPECTED}"
+        )
     if header is None and not columns:
         raise WorkloadError(
             f"{path}, line {number}: there is no column JobID in the first line; {EXPECTED}, or give the columns of "
@@ -229,6 +238,20 @@ def header_of(line: str) -> tuple[list[str], str] | None:
     parts = text.removesuffix(delimiter).split(delimiter)
     names = canonical(parts)
     return (names, delimiter) if "JobID" in names else None
+
+
+def is_header_without_job(line: str) -> bool:
+    """Check whether a line is a header of sacct without ``JobID``: most of its cells are names of other columns.
+
+    >>> is_header_without_job("User|Submit|Start|State"), is_header_without_job("JobID|Submit"), is_header_without_job("a|b")
+    (True, False, False)
+    """
+    for delimiter in ("|", ";", "\t", "^"):
+        names = canonical(line.strip().strip(delimiter).split(delimiter))
+        known = [name for name in names if name in KNOWN.values()]
+        if len(known) >= LEAST_KNOWN and 2 * len(known) > len(names):
+            return "JobID" not in names
+    return False
 
 
 def canonical(names: Iterable[str]) -> list[str]:
@@ -529,6 +552,7 @@ def _json_cells(job: object) -> dict[str, str]:
         "Partition": str(job.get("partition") or ""),
         "Cluster": str(job.get("cluster") or ""),
         "State": str(words[0]) if words else "",
+        "Restarts": str(_number("restart_cnt", job.get("restart_cnt"), 0)),
         "Submit": _second("time.submission", times.get("submission")),
         "Eligible": _second("time.eligible", times.get("eligible")),
         "Start": _second("time.start", times.get("start")),

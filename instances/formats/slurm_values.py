@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain, islice, product
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.excerpt import hint
-from ..files.lines import exact_of, number_of, seconds_of, whole_of
+from ...models.unknown_names import hint
+from ..files.lines import exact_of, number_of, seconds_of, span_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
 WITHOUT_LIMIT = frozenset(("unlimited", "infinite", "partition_limit"))
@@ -364,3 +365,122 @@ def tres_weights(text: str) -> dict[str, float]:
             raise WrongValue(f"{text[:60]!r}; expected names and weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2")
         weights[name.strip().lower()] = float(number) / float(MB[match[2].upper()])
     return weights
+
+
+# --- Lists of hosts in the notation of Slurm.
+
+MOST_HOSTS = 100_000  # names in one list
+SHOWN = 60  # characters of a list in a message
+# ranges in brackets, the text between them, the comma between two entries, a bracket without its pair
+PIECE = re.compile(r"\[([^\[\]]*)\]|([^\[\],]+)|(,)|([\[\]])")
+Choices = list[list[str]]  # of an entry: the texts that may stand at each place
+
+
+def hosts_of(text: str) -> list[str]:
+    """Return the names in a list of hosts. Raises WrongValue if it is malformed.
+
+    Examples
+    --------
+    >>> hosts_of("login,n[01-03,7]-ib")
+    ['login', 'n01-ib', 'n02-ib', 'n03-ib', 'n7-ib']
+    """
+    return ["".join(words) for choices in _entries(text) for words in product(*choices)]
+
+
+def count_of_hosts(text: str) -> int:
+    """Return the number of names in a list of hosts. Raises WrongValue if it is malformed.
+
+    >>> count_of_hosts("login,n[01-03,7]-ib")
+    5
+    """
+    return sum(math.prod(map(len, choices)) for choices in _entries(text))
+
+
+def _entries(text: str) -> list[Choices]:
+    """Return the entries of a list; all of them together have at most MOST_HOSTS names. Raises WrongValue."""
+    entries: list[Choices] = [[]]
+    for ranges, plain, comma, bracket in PIECE.findall(text):
+        if bracket:
+            raise WrongValue(f"the list of hosts {text[:SHOWN]!r}: expected a ] for each [")
+        if comma:
+            entries.append([])
+        else:
+            entries[-1].append([plain] if plain else numbers(ranges))
+    entries = [choices for choices in entries if choices]
+    if sum(math.prod(map(len, choices)) for choices in entries) > MOST_HOSTS:
+        raise WrongValue(f"a list of hosts with more than {MOST_HOSTS:,} names: {text[:SHOWN]!r}")
+    return entries
+
+
+def numbers(text: str) -> list[str]:
+    """Return the numbers of a list of ranges, with their leading zeros. Raises WrongValue if it is malformed.
+
+    Examples
+    --------
+    >>> numbers("08-10,20-30:5")
+    ['08', '09', '10', '20', '25', '30']
+    """
+    texts: list[str] = []
+    for part in text.split(","):
+        listed = span_of(part.strip())
+        if listed is None:
+            raise WrongValue(f"the ranges {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
+        if len(texts) + len(listed) > MOST_HOSTS:
+            raise WrongValue(f"the ranges {text[:SHOWN]!r} have more than {MOST_HOSTS:,} numbers")
+        width = len(part.strip().partition("-")[0])
+        texts.extend(f"{n:0{width}d}" for n in listed)
+    return texts
+
+
+# --- Tasks of job arrays: those that still wait, and the number of them that may run at once.
+
+MOST_TASKS = 100_000  # tasks of all arrays of a state that are listed: each is a waiting job
+
+
+class WaitingTasks(NamedTuple):
+    """The waiting tasks of an array.
+
+    Attributes
+    ----------
+    indices
+        The indices of the first of them.
+    more
+        How many of the listed tasks are beyond these.
+    limit
+        How many tasks may run at once; None: no limit.
+    cut
+        Whether the list ends with "...": Slurm prints only so many characters (``SLURM_BITSTR_LEN``).
+    """
+
+    indices: list[int]
+    more: int
+    limit: int | None
+    cut: bool
+
+
+def waiting_tasks(text: str, most: int) -> WaitingTasks:
+    """Return the tasks of a text such as ``5-9,12%2``, at most ``most`` of them. Raises WrongValue if it is malformed.
+
+    >>> waiting_tasks("1-1000000%7", 3)
+    WaitingTasks(indices=[1, 2, 3], more=999997, limit=7, cut=False)
+    >>> waiting_tasks("[1-3,8,...%2]", 9), waiting_tasks("0-20:10,35...", 9).indices
+    (WaitingTasks(indices=[1, 2, 3, 8], more=0, limit=2, cut=True), [0, 10, 20])
+    """
+    listed, percent, limit = re.sub(r"[\[\]\s]", "", text).partition("%")
+    most_at_once = whole_of(limit) if percent else None
+    if percent and most_at_once is None:
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected a number after %")
+    listed, cut, rest = listed.partition("...")
+    if rest:
+        raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected nothing after ...")
+    words = listed.split(",")
+    if cut:  # what stands before ... without a comma may be a part of a number
+        words.pop()
+    ranges = []
+    for word in filter(None, words):
+        listed_here = span_of(word)
+        if listed_here is None:
+            raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected numbers and ranges such as 1-4,8 or 0-20:5")
+        ranges.append(listed_here)
+    indices = list(islice(chain.from_iterable(ranges), most))
+    return WaitingTasks(indices, sum(map(len, ranges)) - len(indices), most_at_once or None, bool(cut))

@@ -18,14 +18,12 @@ import numpy as np
 
 from ...models.arguments import checked
 from ...models.array_types import Bools, Floats, Ints
-from ...models.words import how_many
-from ..files.lines import line_blocks, whole_of
+from ...models.counts import how_many
+from ..files.lines import WorkloadError, line_blocks, whole_of
 from ..files.writing import whole_file
-from ..logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Preceding, TextColumn
-from ..repair import Trace
-from ..report import BadLine, Report, WorkloadError
+from ..logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Preceding, TextColumn, Trace
 from ..site_columns import SiteColumns
-from ..workload import UNKNOWN, Workload
+from ..workload import UNKNOWN, BadLine, Report, Workload
 
 # --- The header of a log in the Standard Workload Format.
 

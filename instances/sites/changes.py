@@ -23,8 +23,8 @@ from ...errors import SchedlabError, WrongValue
 from ...models.excerpt import excerpt, hint
 from ...models.platform import ProblemError
 from ...models.site import TRES_LIMITS, Association, Licence, Limits, SchedulerSettings, Site, SiteNode
-from ...models.words import how_many
-from ..states.node_sets import hosts_of
+from ...models.unknown_names import hint
+from ..formats.slurm_values import hosts_of
 from .draft import Convert, Table, decimal
 from .sacctmgr import ASSOCIATION_KEYS, QOS_KEYS
 from .slurm_conf import NODE_KEYS, PARAMETERS, PARTITION_KEYS, SETTINGS, whole, yes_or_number

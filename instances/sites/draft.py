@@ -26,9 +26,8 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
-from ...models.words import how_many
-from ..states.node_sets import hosts_of
-from .spellings import meant
+from ...models.unknown_names import hint, similar
+from ..formats.slurm_values import hosts_of
 
 SHOWN = 10  # faults in a message
 Values = dict[str, Any]
@@ -117,6 +116,11 @@ class Draft:
     def fault(self, where: Where, field: str, why: str) -> None:
         """Note a fault."""
         self.faults.append(SiteFault(where, field, why))
+
+    def ends_before(self, where: Where, field: str, reservation: str, begin: str, end: str) -> None:
+        """Note that a reservation ends before it begins."""
+        why = f"the reservation {excerpt(reservation)} ends at {end}, before it begins at {begin}; expected a later end"
+        self.fault(where, field, f"{field}: {why}")
 
     def omit(self, what: str) -> None:
         """Note something that influences the schedule and that no replay obeys."""
@@ -427,3 +431,60 @@ def decimal(text: str) -> float:
     if not 0 <= value < math.inf:
         raise WrongValue(f"{text[:40]!r}; expected a number of at least 0")
     return value
+
+
+# --- Keys as Slurm's documentation writes them.
+
+NEAR = 0.8  # least similarity of a key that is proposed, 0 to 1
+KEYS_OF_NODES = (
+    "NodeName CPUs Procs Boards Sockets SocketsPerBoard CoresPerSocket ThreadsPerCore RealMemory Weight State "
+    "Feature Features Gres CoreSpecCount MemSpecLimit NodeAddr NodeHostname"
+)
+KEYS_OF_PARTITIONS = (
+    "PartitionName Nodes MaxTime DefaultTime MinNodes MaxNodes MaxCPUsPerNode DefMemPerCPU MaxMemPerCPU "
+    "DefMemPerNode MaxMemPerNode DefMemPerGPU DefCpuPerGPU PriorityTier PriorityJobFactor Priority AllowQos DenyQos "
+    "AllowAccounts DenyAccounts AllowGroups QOS OverSubscribe Shared PreemptMode GraceTime OverTimeLimit Default "
+    "LLN ExclusiveUser ReqResv TRESBillingWeights JobDefaults"
+)
+KEYS_OF_SETTINGS = (
+    "ClusterName SchedulerType SchedulerParameters SelectType SelectTypeParameters PriorityType PriorityWeightAge "
+    "PriorityWeightAssoc PriorityWeightFairshare PriorityWeightJobSize PriorityWeightPartition PriorityWeightQOS "
+    "PriorityWeightTRES PriorityMaxAge PriorityDecayHalfLife PriorityCalcPeriod PriorityUsageResetPeriod "
+    "PriorityFavorSmall PriorityFlags FairShareDampeningFactor PreemptType PreemptExemptTime KillWait CompleteWait "
+    "ResvOverRun EnforcePartLimits AccountingStorageEnforce JobRequeue MaxArraySize MaxJobCount Licenses "
+    "TopologyPlugin TopologyParam BurstBufferType JobSubmitPlugins CliFilterPlugins NodeFeaturesPlugins MCSPlugin "
+    "DependencyParameters"
+)
+KEYS_OF_ACCOUNTING = (
+    "Fairshare Shares RawShares DefaultQOS Parent ParentName GrpTRES GrpJobs GrpSubmit GrpSubmitJobs GrpWall "
+    "GrpTRESMins GrpTRESRunMins MaxJobs MaxSubmit MaxSubmitJobs MaxTRES MaxTRESPerJob MaxTRESPerNode MaxTRESMins "
+    "MaxTRESMinsPerJob MaxWall MaxWallDurationPerJob MaxJobsPerUser MaxSubmitJobsPerUser MaxTRESPerUser "
+    "MaxJobsPerAccount MaxSubmitJobsPerAccount MaxTRESPerAccount MinTRESPerJob Preempt UsageFactor UsageThreshold "
+    "LimitFactor Flags"
+)
+SPELLED = {
+    name.lower(): name
+    for text in (KEYS_OF_NODES, KEYS_OF_PARTITIONS, KEYS_OF_SETTINGS, KEYS_OF_ACCOUNTING)
+    for name in text.split()
+}
+
+
+def meant(key: str, known: Iterable[str], near: float = NEAR) -> str:
+    """Return the known key that a key is most similar to, as it is written in Slurm's documentation; "" if there is none.
+
+    Parameters
+    ----------
+    key
+        The key, in any case.
+    known
+        The known ones, in lower case.
+    near
+        Least similarity, 0 to 1.
+
+    Examples
+    --------
+    >>> meant("PriorityWeigthAge", ["priorityweightage", "prioritymaxage"]), meant("Colour", ["cpus"])
+    ('PriorityWeightAge', '')
+    """
+    alike = similar(key.lower(), known, 1, near)
+    return SPELLED.get(alike[0], alike[0]) if alike else ""

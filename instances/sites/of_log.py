@@ -14,12 +14,10 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models.site import GPUS, Partition, Site, SiteNode
-from ..files.lines import begins_with, each_line
+from ..files.lines import WorkloadError, begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
-from ..formats.slurm_values import count, gpus_in, is_unknown, memory, moment, tres
-from ..repair import Trace
-from ..report import WorkloadError
-from ..states.node_sets import hosts_of
+from ..formats.slurm_values import count, gpus_in, hosts_of, is_unknown, memory, moment, tres
+from ..logged import Trace
 
 SLACK = 5  # s: a scheduler gives the nodes of a job away up to so long before it records its end
 SEEN = "sizes of nodes are the largest use that the log shows"

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...models.site import Site
-from ..files.lines import each_line, read_lines
-from ..report import WorkloadError
-from . import pbs, sacctmgr, scontrol, slurm_conf
+from ..files.lines import WorkloadError, each_line, read_lines
+from . import pbs, sacctmgr, slurm_conf
 from .draft import Draft, SiteError, SiteFault, Where
 from .site_toml import is_site_toml, read_site_toml
 
@@ -77,15 +76,15 @@ def _is_licences(lines: Sequence[str]) -> bool:
 
 
 FORMATS: Sequence[SiteFormat] = (  # in the order in which they are read: what comes later says more of the same
-    SiteFormat("scontrol show config", _some("Configuration data as of "), scontrol.read_config),
+    SiteFormat("scontrol show config", _some("Configuration data as of "), slurm_conf.read_config),
     SiteFormat("sacctmgr dump", _some(r"Cluster - '"), sacctmgr.read_dump),
     SiteFormat("commands of sacctmgr", sacctmgr.is_script, sacctmgr.read_script),
-    SiteFormat("scontrol show node", _both("NodeName=", r"\bCPUAlloc="), scontrol.read_nodes),
-    SiteFormat("scontrol show partition", _both("PartitionName=", r"\bTotalNodes="), scontrol.read_partitions),
+    SiteFormat("scontrol show node", _both("NodeName=", r"\bCPUAlloc="), slurm_conf.read_nodes),
+    SiteFormat("scontrol show partition", _both("PartitionName=", r"\bTotalNodes="), slurm_conf.read_partitions),
     SiteFormat(
-        "scontrol show res", _some("ReservationName=|No reservations in the system"), scontrol.read_reservations
+        "scontrol show res", _some("ReservationName=|No reservations in the system"), slurm_conf.read_reservations
     ),
-    SiteFormat("scontrol show lic", _is_licences, scontrol.read_licences),
+    SiteFormat("scontrol show lic", _is_licences, slurm_conf.read_licences),
     SiteFormat("sacctmgr -P show assoc", _columns("account", "user", "cluster", "qos"), sacctmgr.read_associations),
     SiteFormat("sacctmgr -P show qos", _columns("name", "priority", "usagefactor"), sacctmgr.read_qos),
     SiteFormat("sacctmgr -P show reservation", _columns("name", "timestart", "timeend"), sacctmgr.read_reservations),

@@ -243,9 +243,12 @@ def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         )
         if start is None or end is None:
             continue
+        if end < start:
+            draft.ends_before(where, "TimeEnd", given["name"], given["timestart"], given["timeend"])
+            continue
         nodes = given.get("nodename") or given.get("nodenames") or given.get("nodes") or ""
         flags = tuple(flag for flag in words(given.get("flags", "")) if flag != "spec_nodes")
-        values: Values = {"start": start, "duration": max(0, end - start), "flags": flags}
+        values: Values = {"start": start, "duration": end - start, "flags": flags}
         if nodes:
             values["nodes"] = tuple(draft.hosts(where, "Nodes", nodes))
         known = draft.reservations.get(given["name"])

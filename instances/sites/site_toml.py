@@ -32,10 +32,9 @@ from ...models.site import (
 )
 from ...models.words import how_many
 from ..files.folder import toml_lines
-from ..files.lines import LARGEST_TOML, each_line, read_text
+from ..files.lines import LARGEST_TOML, WorkloadError, each_line, read_text
 from ..files.writing import write_whole
-from ..report import WorkloadError
-from ..states.node_sets import hosts_of
+from ..formats.slurm_values import hosts_of
 from .draft import Draft, SiteError, SiteFault, Where
 
 SCHEMA, VERSION = "schedlab-site", 1
@@ -268,13 +267,25 @@ class _Reading:
             self.fault((name,), f"it is {excerpt(entries)}; expected entries that begin with [[{name}]]")
             return []
         made = []
+        names_of_nodes: set[str] = set()
         for k, entry in enumerate(entries):
             if name == "nodes":
-                made += self._nodes((name, k), entry)
+                nodes = self._nodes((name, k), entry)
+                self._check_nodes_are_new((name, k), nodes, names_of_nodes)
+                made += nodes
             else:
                 record = self._record(LISTS[name], (name, k), entry)
                 made += [] if record is None else [record]
         return made
+
+    def _check_nodes_are_new(self, place: Key, nodes: Sequence[SiteNode], seen: set[str]) -> None:
+        """Note the first node that is in an entry before this one, or twice in this one, as a fault; add all to ``seen``."""
+        for node in nodes:
+            if node.name in seen:
+                self.fault(place, f"the node {excerpt(node.name)} is given twice; expected each node in one entry")
+                break
+            seen.add(node.name)
+        seen.update(node.name for node in nodes)
 
     def _check_partitions(self, partitions: Sequence[Partition], nodes: Collection[str]) -> None:
         """Note partitions that are given twice, and nodes of partitions that do not exist, as faults."""
@@ -293,10 +304,12 @@ class _Reading:
     def _check_parents(self) -> None:
         """Note the accounts whose parent does not exist as faults."""
         entries = self.values.get("associations", [])
-        listed = [each if isinstance(each, dict) else {} for each in (entries if isinstance(entries, list) else [])]
-        accounts = [each.get("account") for each in listed if not each.get("user")]
-        for k, each in enumerate(listed):
-            parent = each.get("parent")
+        if not isinstance(entries, list):
+            return  # noted where the list is read
+        associations = {k: entry for k, entry in enumerate(entries) if isinstance(entry, dict)}
+        accounts = [entry.get("account") for entry in associations.values() if not entry.get("user")]
+        for k, entry in associations.items():
+            parent = entry.get("parent")
             if isinstance(parent, str) and parent and parent not in accounts:
                 there_is_none = f"there is no account {excerpt(parent)}; {hint(parent, accounts)}"
                 self.fault(("associations", k, "parent"), there_is_none)

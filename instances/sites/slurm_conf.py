@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.excerpt import hint
+from ...models.counts import how_many
 from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
-from ..files.lines import read_lines, whole_of
+from ...models.unknown_names import hint
+from ..files.lines import WorkloadError, read_lines, whole_of
 from ..formats.slurm_values import (
     count,
     count_limit,
     duration,
     generic,
+    is_unknown,
     limit,
     memory,
     memory_limit,
+    moment,
     tres_weights,
 )
-from ..report import WorkloadError
 from .draft import (
+    NEAR,
     Convert,
     Draft,
     Table,
     Values,
     Where,
     lower,
+    meant,
     name_or_none,
     names,
     names_or_all,
@@ -37,7 +43,6 @@ from .draft import (
     words,
     yes,
 )
-from .spellings import NEAR, meant
 
 LONGEST_INTERVAL = 10_800  # s between two passes of backfilling, as in Slurm
 DEFAULT_INTERVAL = 30
@@ -562,6 +567,7 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         The file, and its lines.
     """
     defaults: dict[str, Values] = {"node": {}, "partition": {}}
+    lines_of_nodes: dict[str, Where] = {}
     for line in with_included(draft, path, lines, {path.resolve()}):
         pairs = pairs_of(draft, line)
         if not pairs:
@@ -569,7 +575,7 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         key = pairs[0][0].lower()
         name = pairs[0][1]
         if key == "nodename":
-            _nodes(draft, line.where, name, pairs[1:], defaults["node"])
+            _nodes(draft, line.where, name, pairs[1:], defaults["node"], lines_of_nodes)
         elif key == "partitionname":
             _partitions(draft, line.where, name, pairs[1:], defaults["partition"])
         elif key == "nodeset":
@@ -584,13 +590,40 @@ def read_slurm_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
     nodes_of_partitions(draft)
 
 
-def _nodes(draft: Draft, where: Where, name: str, pairs: Iterable[tuple[str, str]], default: Values) -> None:
+def _nodes(
+    draft: Draft,
+    where: Where,
+    name: str,
+    pairs: Iterable[tuple[str, str]],
+    default: Values,
+    lines_of_nodes: dict[str, Where],
+) -> None:
+    """Read a line ``NodeName=``; ``lines_of_nodes``: node -> the line that has it, to which its nodes are added."""
     values = node_values(draft.read(where, pairs, NODE_KEYS, NODE_IGNORED, "nodes"))
     if name.upper() == "DEFAULT":
         default |= values
         return
-    for each in draft.hosts(where, "NodeName", name):
+    listed = draft.hosts(where, "NodeName", name)
+    _check_nodes_are_new(draft, where, listed, lines_of_nodes)
+    for each in listed:
+        lines_of_nodes.setdefault(each, where)
         draft.node(each, default | draft.nodes.get(each, {}) | values)
+
+
+def _check_nodes_are_new(
+    draft: Draft, where: Where, listed: Sequence[str], lines_of_nodes: Mapping[str, Where]
+) -> None:
+    """Note the nodes that an earlier line ``NodeName=`` has, or that this line has twice, as a fault."""
+    again = [each for each in listed if each in lines_of_nodes]
+    again += [each for each, count in Counter(listed).items() if count > 1 and each not in lines_of_nodes]
+    if not again:
+        return
+    first = lines_of_nodes.get(again[0], where)
+    more = f" and {how_many(len(again) - 1, 'more node')}" if len(again) > 1 else ""
+    place = f"line {first.line}" if first.file == where.file else f"{first.file}, line {first.line},"
+    draft.fault(
+        where, "NodeName", f"NodeName: {place} has the node {again[0]!r}{more} already; expected each node in one line"
+    )
 
 
 def node_values(values: Values) -> Values:
@@ -716,3 +749,133 @@ def _combine(draft: Draft, node: str, amounts: dict[str, int]) -> None:
         draft.node(node, {"gpus": typed})
     elif not gpus and any(kind.partition(":")[0] == "gpu" for kind in amounts):
         draft.omit("GPUs that only gres.conf has: Slurm gives none of them to jobs (Gres of NodeName is missing)")
+
+
+# --- What ``scontrol show`` prints.
+
+CONFIG = re.compile(r"(\S[^=]*?)\s*=\s*(.*)")
+KEY = re.compile(r"(?:^|\s)([A-Za-z][\w:./]*)=")
+FIRST = re.compile(r"(NodeName|PartitionName|ReservationName|LicenseName)=")
+Record = tuple[Where, list[tuple[str, str]]]
+
+
+def read_config(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``scontrol show config``, the settings that are in force."""
+    for number, line in enumerate(lines, 1):
+        match = CONFIG.fullmatch(line.strip())
+        if match is None or not match[2] or match[2] == "(null)":
+            continue
+        settings(draft, Where(str(path), number), re.sub(r"\[\d+\]$", "", match[1]), match[2], strict=False)
+
+
+def records(path: Path, lines: Sequence[str]) -> Iterator[Record]:
+    """Yield the pairs of each record, of one line or of several; values may have spaces."""
+    where: Where | None = None
+    parts: list[str] = []
+    for number, line in enumerate([*lines, ""], 1):
+        if parts and (FIRST.match(line) or not line.strip()):
+            assert where is not None
+            yield where, _pairs(" ".join(parts))
+            parts = []
+        if FIRST.match(line):
+            where = Where(str(path), number)
+            parts = [line.strip()]
+        elif parts:
+            parts.append(line.strip())
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of key and value of a record.
+
+    >>> _pairs("NodeName=n1 OS=Linux 6.1 #1 SMP State=IDLE+DRAIN Reason=fan broken [root@now] Gres=(null)")[1:4]
+    [('OS', 'Linux 6.1 #1 SMP'), ('State', 'IDLE+DRAIN'), ('Reason', 'fan broken [root@now]')]
+    """
+    matches = list(KEY.finditer(text))
+    ends = [*(m.start() for m in matches[1:]), len(text)]
+    return [(m[1], text[m.end() : end].strip()) for m, end in zip(matches, ends, strict=False)]
+
+
+def read_nodes(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``scontrol show node``; ``Partitions`` of a node make a partition that no other file has."""
+    for where, pairs in records(path, lines):
+        given = [(key, text) for key, text in pairs if text not in ("(null)", "N/A")]
+        values = node_values(draft.read(where, given[1:], NODE_KEYS, NODE_IGNORED, "nodes"))
+        values.setdefault("gpus", {})
+        draft.node(pairs[0][1], values)
+
+
+def read_partitions(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``scontrol show partition``."""
+    for where, pairs in records(path, lines):
+        values = partition_values(draft, where, pairs[1:])
+        if not draft.nodes:
+            draft.fault(where, "Nodes", "no file describes nodes; expected slurm.conf or scontrol show node beside it")
+            return
+        draft.partitions.setdefault(pairs[0][1], {}).update({**values, "where": where})
+    nodes_of_partitions(draft)
+
+
+RESERVATION_KEYS: Table = {
+    "nodecnt": ("node_count", lambda text: whole(text.partition("(")[0])), "corecnt": ("core_count", whole),
+    "features": ("features", lambda text: tuple(re.split("[&|,]", text))), "users": ("users", names),
+    "groups": ("groups", names), "accounts": ("accounts", words), "flags": ("flags", words),
+    "partitionname": ("partition", str),
+}  # fmt: skip
+RESERVATION_IGNORED = word_set(
+    "starttime endtime duration nodes tres state watts maxstartdelay comment nodename coreids"
+)
+
+
+def read_reservations(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``scontrol show res``; times are local ones of the machine."""
+    for where, pairs in records(path, lines):
+        given = {key.lower(): (key, text) for key, text in pairs[1:] if text not in ("(null)", "n/a", "N/A")}
+        not_read = {key: text for key, (_, text) in given.items() if key in ("burstbuffer", "licenses")}
+        others = [pair for key, pair in given.items() if key not in not_read]
+        values: Values = draft.read(where, others, RESERVATION_KEYS, RESERVATION_IGNORED, "reservations")
+        values["licences"] = draft.convert(where, "Licenses", not_read.get("licenses", ""), licences)
+        if "burstbuffer" in not_read:
+            draft.omit(f"burst buffer of the reservation {pairs[0][1]}")
+        start = draft.convert(where, "StartTime", given.get("starttime", ("", ""))[1], lambda t: _moment(t, draft))
+        values["start"] = start
+        values["duration"] = _length(draft, where, pairs[0][1], {key: text for key, (_, text) in given.items()}, start)
+        if "nodes" in given:
+            values["nodes"] = tuple(draft.hosts(where, "Nodes", given["nodes"][1]))
+        values["flags"] = tuple(flag for flag in values.get("flags", ()) if flag != "spec_nodes")
+        if start is not None and values["duration"] is not None and values["licences"] is not None:
+            draft.reservations[pairs[0][1]] = values
+
+
+def _moment(text: str, draft: Draft) -> int:
+    """Return a time in Unix seconds. Raises WrongValue."""
+    at = moment(text, draft.zone)
+    if math.isnan(at):
+        raise WrongValue(f"{text!r}; expected a time such as 2024-05-01T12:00:00")
+    return int(at)
+
+
+def _length(draft: Draft, where: Where, name: str, given: Mapping[str, str], start: int | None) -> int | None:
+    """Return the length of a reservation in s; None after a fault."""
+    end: int | None = None
+    if "duration" not in given or not is_unknown(given.get("endtime", "")):
+        end = draft.convert(where, "EndTime", given.get("endtime", ""), lambda text: _moment(text, draft))
+        if end is None or start is None:
+            return None
+        if end < start:
+            draft.ends_before(where, "EndTime", name, given["starttime"], given["endtime"])
+            return None
+    if "duration" not in given:
+        return None if end is None or start is None else end - start
+    length: int | None = draft.convert(where, "Duration", given["duration"], limit)
+    if length is None and not draft.faults:
+        draft.fault(where, "Duration", "Duration: a reservation without an end is not supported; expected D-HH:MM:SS")
+    return length
+
+
+def read_licences(draft: Draft, path: Path, lines: Sequence[str]) -> None:
+    """Read ``scontrol show lic``."""
+    for where, pairs in records(path, lines):
+        given = {key.lower(): text for key, text in pairs}
+        total = draft.convert(where, "Total", given.get("total", ""), whole)
+        if total is not None:
+            draft.licences[pairs[0][1]] = total

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, tzinfo
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.report import WorkloadError
-from ...instances.states.node_sets import hosts_of
+from ...instances.files.lines import WorkloadError
+from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.excerpt import excerpt, hint

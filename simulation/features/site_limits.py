@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.report import WorkloadError
+from ...instances.files.lines import WorkloadError
+from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
-from ...instances.states.node_sets import hosts_of
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints

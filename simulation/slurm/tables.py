@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.states.node_sets import hosts_of
+from ...instances.formats.slurm_values import hosts_of
 from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site

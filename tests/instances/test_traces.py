@@ -406,3 +406,12 @@ def test_the_day_of_the_first_submission_becomes_the_origin(file: Writer) -> Non
 def test_the_machine_of_eurora_has_both_kinds_of_accelerators() -> None:
     groups = {g.name: (g.count, g.capacity["gpus"], g.capacity["mics"]) for g in eurora_platform().groups}
     assert groups == {"gpu": (32, 2, 0), "mic": (32, 0, 2)}
+
+
+def test_many_jobs_of_one_id_get_numbers(tmp_path: Path) -> None:
+    """As many as logs have that were joined without their ids: the numbers go up, and spare ids that are taken."""
+    path = tmp_path / "jobs.csv"
+    rows = ["7"] * 30_000 + ["7.3"]
+    path.write_text("id,submit,units,cores,runtime\n" + "".join(f"{name},0,1,1,5\n" for name in rows))
+    expected = ["7", "7.2", *(f"7.{number}" for number in range(4, 30_002)), "7.3"]
+    assert list(read_trace(path).workload.ids) == expected

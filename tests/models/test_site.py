@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.states.node_sets import hosts_of
+from schedlab.instances.formats.slurm_values import hosts_of
 from schedlab.models import (
     QOS,
     Association,

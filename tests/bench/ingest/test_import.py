@@ -95,7 +95,7 @@ def test_what_could_not_be_read_again_is_not_written(bench: Bench, monkeypatch: 
     Path("log.swf").write_text(swf((0, 60, 4)))
     assert bench("import", "swf", "log.swf", "--out", "mine")[0] == 0
     before = {p.name: p.read_bytes() for p in Path("mine").iterdir()}
-    monkeypatch.setattr("schedlab.instances.kinds.dispatch.to_toml", lambda *_: "kind =")
+    monkeypatch.setattr("schedlab.instances.files.dispatch_folder.to_toml", lambda *_: "kind =")
     for out in ("mine", "other"):
         code, _, err = bench("import", "swf", "log.swf", "--out", out)
         assert (code, err.count("Traceback")) == (2, 0)

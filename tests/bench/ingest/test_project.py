@@ -1,6 +1,7 @@
 """``bench import`` of projects: files of benchmark libraries become instance folders, which hold the same project."""
 
 import gzip
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,14 @@ import schedlab.bench.suites
 from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.classic import LIBRARIES
-from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
-from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
-from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
+from schedlab.instances.formats.projects import read_imopse, read_mslib
+from schedlab.instances.formats.shops import (
+    read_aircraft_landing,
+    read_flow_shop,
+    read_taillard_job_shop,
+    read_taillard_open_shop,
+    read_weighted_tardiness,
+)
 from schedlab.models import kind
 
 EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
@@ -45,6 +51,10 @@ FILES = {
     "patterson": ("c.rcp", "2 1\n4\n3 2 1 2\n5 4 0\n", read_patterson, "c: 2 tasks, 1 resource"),
     "jsplib": ("d.txt", "2 2\n0 3 1 2\n1 4 0 1\n", read_jsplib, "d: 4 tasks, 2 resources"),
     "taillard": ("f.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", read_flow_shop, "f: 4 tasks, 2 resources"),
+    "taillard-permutation": (
+        "p.txt", "2 2 7 9 9\nprocessing times :\n1 2\n3 4\n", partial(read_flow_shop, permutation=True),
+        "p: 4 tasks, 2 resources"
+    ),
     "taillard-job-shop": (
         "g.txt", "2 2 7 9 9 9\nTimes\n1 2\n3 4\nMachines\n1 2\n2 1\n", read_taillard_job_shop, "g: 4 tasks, 2 resources"
     ),

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from schedlab.instances.states.machine_state import read_state
+from schedlab.instances.sites.machine_state import read_state
 
 NOW = 1_755_290_400
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import schedlab.bench.suites
 from schedlab.instances import FormatError, load, read_fjsplib, read_jsplib, read_patterson, read_psplib
-from schedlab.instances.classic import is_classic, read_classic
-from schedlab.instances.formats.knapsacks import read_knapsack
+from schedlab.instances.classic import is_classic, read_classic, read_knapsack
 from schedlab.instances.formats.projects import read_progen_max
 from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.models import ProblemError

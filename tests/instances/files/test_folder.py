@@ -148,6 +148,18 @@ def test_a_fault_has_its_file_line_and_field(
     assert expected in faults(folder)
 
 
+def test_a_header_with_many_columns_names_each_of_them(folder: Path) -> None:
+    """As a file has whose line ends were lost."""
+    header, *rows = (folder / "jobs.csv").read_text().splitlines()
+    strange = [f"c{k}" for k in range(20_000)]
+    (folder / "jobs.csv").write_text(",".join([header, *strange, "c7"]) + "\n" + "\n".join(rows) + "\n")
+    with pytest.raises(InstanceError) as error:
+        load(folder)
+    of_header = [(fault.field, fault.expected, fault.found) for fault in error.value.faults if fault.line == 1]
+    assert len(of_header) == 20_001
+    assert ("c7", "this column only once", 2) in of_header
+
+
 def test_missing_files_and_broken_text_are_faults(folder: Path) -> None:
     (folder / "jobs.csv").write_bytes(b"id,\xff\n")
     assert faults(folder) == [("jobs.csv", 1, "encoding")]

@@ -27,7 +27,7 @@ from schedlab.instances import (
 from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
 from schedlab.instances.formats.cooling_tables import read_cooling
-from schedlab.instances.formats.eurora_trace import COLUMNS
+from schedlab.instances.formats.eurora import COLUMNS
 from schedlab.instances.weather import read_weather
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 

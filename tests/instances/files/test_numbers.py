@@ -17,8 +17,8 @@ from schedlab.instances.files.lines import exact_of, json_number_of, json_whole_
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.shops import read_flow_shop
-from schedlab.instances.states.machine_state import read_state
-from schedlab.instances.states.node_sets import count_of_hosts, hosts_of
+from schedlab.instances.formats.slurm_values import count_of_hosts, hosts_of
+from schedlab.instances.sites.machine_state import read_state
 from schedlab.instances.weather import read_weather
 
 NO_NUMBERS = [

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from schedlab.instances import WorkloadError, read_trace
-from schedlab.instances.formats.column_map import column_map
+from schedlab.instances.formats.job_table import column_map
 from schedlab.instances.traces import guess_format
 from schedlab.models import Gres, RecordedAttempt
 

@@ -2,14 +2,15 @@
 
 import itertools
 import random
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 import schedlab as sl
 from fuzz_seeds import IMOPSE, LANDING, MSLIB, PATTERSON
 from schedlab.instances import FormatError, load
-from schedlab.instances.formats.multi_skill import read_imopse, read_mslib
-from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
+from schedlab.instances.formats.projects import read_imopse, read_mslib
+from schedlab.instances.formats.shops import penalty_scale, read_aircraft_landing, read_weighted_tardiness
 
 
 def written(folder: Path, text: str, name: str = "file.txt") -> Path:
@@ -64,6 +65,28 @@ def test_the_least_weighted_tardiness_is_that_of_all_orders(tmp_path: Path) -> N
     assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective == best
 
 
+@pytest.mark.parametrize("jobs", [1, 3, 4, 5])
+def test_one_problem_in_three_lines_is_recognised(jobs: int, tmp_path: Path) -> None:
+    rng = random.Random(jobs)
+    blocks = [[rng.randint(1, 9) for _ in range(jobs)] for _ in range(3)]
+    file = written(tmp_path, "\n".join(" ".join(map(str, block)) for block in blocks) + "\n")
+    instance = load(file)
+    assert instance.project == read_weighted_tardiness(file)
+    assert (instance.source, instance.project.objective) == ("weighted-tardiness file file.txt", "weighted-tardiness")
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("2 1\n0 5\n0 7\n", "jsplib"),
+        ("2 10\n7 4\n3 6\n", "knapsack"),
+        ("5 2 7 99 98\n1 2 3 4 5\n5 4 3 2 1\n", "taillard"),
+    ],
+)
+def test_other_files_of_three_lines_stay_what_they_are(text: str, form: str, tmp_path: Path) -> None:
+    assert load(written(tmp_path, text)).source == f"{form} file file.txt"
+
+
 # --- Aircraft landing.
 
 
@@ -82,6 +105,33 @@ def test_the_least_penalty_is_that_of_all_landings(runways: int, tmp_path: Path)
         )
     )
     assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective == best
+
+
+@pytest.mark.parametrize(("early", "late", "scale"), [("1.0", "2.00", 1), ("1.5", "2.00", 10), ("0.25", "2.125", 1000)])
+def test_penalties_with_decimals_are_multiplied_to_be_whole(early: str, late: str, scale: int, tmp_path: Path) -> None:
+    assert "1.0 2.00" in LANDING
+    file = written(tmp_path, LANDING.replace("1.0 2.00", f"{early} {late}", 1))
+    project = read_aircraft_landing(file)
+    plain = read_aircraft_landing(written(tmp_path, LANDING, "plain.txt"))
+    assert penalty_scale(file) == scale
+    assert [(t.earliness_weight, t.weight) for t in project.tasks] == [
+        (scale * Fraction(early), scale * Fraction(late))
+        if "1.0 2.00" in row
+        else (scale * t.earliness_weight, scale * t.weight)
+        for t, row in zip(
+            plain.tasks, [line for line in LANDING.splitlines()[1:] if len(line.split()) == 6], strict=True
+        )
+    ]
+    assert load(file).description == "file: 3 tasks, 1 resource" + (f", penalties times {scale:,}" if scale > 1 else "")
+
+
+def test_what_a_penalty_or_a_separation_must_be_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="line 4: expected a penalty of plane 2 with at most 6 decimals"):
+        read_aircraft_landing(written(tmp_path, LANDING.replace("1.0 2.00", "1.0000001 2.00", 1)))
+    with pytest.raises(
+        FormatError, match="line 3: expected a separation of at least 1 of planes 1 and 2, as their landings"
+    ):
+        read_aircraft_landing(written(tmp_path, LANDING.replace("99999 6 3", "99999 0 3", 1)))
 
 
 def test_landings_are_recognised(tmp_path: Path) -> None:
@@ -139,7 +189,7 @@ def test_the_teams_are_those_of_all_assignments(seed: int, tmp_path: Path) -> No
         (read_weighted_tardiness, "1 2\n3 4\n5 6\n", "3 4", "3 x", 2),
         (read_weighted_tardiness, "1 2\n3 4\n5 6\n", "3 4", "3", 1),
         (read_aircraft_landing, LANDING, "3 10", "4 10", 7),
-        (read_aircraft_landing, LANDING, "1.0 2.00", "1.5 2.00", 4),
+        (read_aircraft_landing, LANDING, "1.0 2.00", "1.5 2.x0", 4),
         (read_aircraft_landing, LANDING, "99999 6 3", "99999 0 3", 3),
         (read_imopse, IMOPSE, "1 4 Q0: 1", "1 4 Q0: 3", 13),
         (read_imopse, IMOPSE, "1 4 Q0: 1", "1 Q0: 1", 13),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, random_state, small_state, waiting, with_chunks, with_reservations
 from schedlab.instances import WorkloadError
-from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import PlannedStart, Start, decide
 from schedlab.simulation.shadow import Answer, faults
 

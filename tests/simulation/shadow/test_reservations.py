@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
-from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
 from schedlab.simulation.shadow import Answer, faults, holding
 

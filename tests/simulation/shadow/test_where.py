@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, small_state, waiting
 from schedlab.instances import InstanceError, WorkloadError
-from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import PlannedStart, Start, decide
 from schedlab.simulation.shadow import Answer, faults
 

@@ -36,18 +36,16 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
-from ...models.words import how_many
-from ..files.events_file import RUNNING
-from ..files.folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
-from ..files.lines import read_lines
-from ..files.profile_file import EURO, TIME, read_series
-from ..files.writing import to_csv, to_toml, write_files
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from ..instance import Instance
-from ..report import WorkloadError
 from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from ..weather import read_weather, weather_csv
-from .dispatch import JOBS, Batch, job_files, machine_tables, origin_tables, read_batch, read_running_jobs
+from .dispatch_folder import JOBS, Batch, job_files, machine_tables, origin_tables, read_batch, read_running_jobs
+from .events_file import RUNNING
+from .folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
+from .lines import WorkloadError, read_lines
+from .profile_file import EURO, TIME, read_series
+from .writing import to_csv, to_toml, write_files
 
 PRICES_FILE = "energy_prices.csv"
 WORD = re.compile(r"[\w-]+", re.ASCII)

@@ -15,8 +15,8 @@ from ...models.excerpt import excerpt
 from ...models.platform import MOST_CAPACITY
 from ...models.site import resource_of as resource
 from ..files.lines import json_number_of
-from ..formats.slurm_values import count, generic, generic_in, memory, tres
-from .node_sets import NodeSets, hosts_of, most_listed, numbers, waiting_tasks
+from ..formats.slurm_values import count, generic, generic_in, hosts_of, memory, numbers, tres, waiting_tasks
+from .machine_state import NodeSets, most_listed
 
 # --- Values in the JSON of Slurm that have several forms: numbers, texts, lists of names.
 
@@ -32,6 +32,17 @@ def of_job(name: object) -> Iterator[None]:
         yield
     except WrongValue as e:
         raise WrongValue(f"job {name if isinstance(name, str) else excerpt(name)}: {e}") from None
+
+
+@contextmanager
+def as_wrong_value(expected: str) -> Iterator[None]:
+    """Raise WrongValue in place of the errors of JSON that has another form than a scheduler gives it."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError) as e:
+        raise WrongValue(
+            f"a field is missing or has another form ({type(e).__name__}: {e}); expected {expected}"
+        ) from e
 
 
 def number(value: Any) -> int | None:
@@ -663,7 +674,7 @@ def _twice_on_a_node(
 #
 # A unit of a job is what it has on one node: cores, memory, generic resources; of a job that asks for tasks alone, it is a
 # task. Numbers are plain, or objects with ``set``, ``infinite`` and ``number`` (Slurm 23.02 and later); states are texts, or
-# lists of texts. Where the chunks of heterogeneous jobs may run is said by resources (``node_sets``).
+# lists of texts. Where the chunks of heterogeneous jobs may run is said by resources (``NodeSets``).
 
 LONGEST = 100 * YEAR  # of a limit
 HOLDS_A_PLACE = {
@@ -687,6 +698,7 @@ ENDED = {
 Made = dict[str, Any]
 
 
+@as_wrong_value("the output of squeue --json and scontrol show nodes --json (or sinfo -N --json)")
 def state_from_slurm(
     jobs: Values,
     nodes: Values,

@@ -21,13 +21,14 @@ from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, No
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
-from ..files.events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv
-from ..files.folder import SETTINGS, Folder, Table, TableRow
-from ..files.lines import seconds_of, whole_of
-from ..files.profile_file import profile_csv, read_profile, wishes_of
-from ..files.writing import to_csv, to_toml, write_files
+from ...models.unknown_names import hint
 from ..instance import Instance
 from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values, site_of
+from .events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv
+from .folder import SETTINGS, Folder, Table, TableRow
+from .lines import seconds_of, whole_of
+from .profile_file import profile_csv, read_profile, wishes_of
+from .writing import to_csv, to_toml, write_files
 
 # --- The tables ``[[reservations]]`` of an ``instance.toml``.
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from ...errors import WrongValue
 from ..files.lines import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration, geometry
-from .node_sets import NodeSets, most_listed, waiting_tasks
-from .slurm import of_job
+from ..formats.slurm_values import waiting_tasks
+from .machine_state import NodeSets, most_listed
+from .slurm_state import as_wrong_value, of_job
 
 # --- Values in the output of PBS: amounts of resources, times, nodes with amounts.
 
@@ -402,6 +403,7 @@ STATES = {"down": "down", "stale": "down", "state-unknown": "down", "unresolvabl
           "provisioning": "draining", "maintenance": "draining", "sleep": "down", "resv-exclusive": "reserved"}  # fmt: skip
 
 
+@as_wrong_value("the output of qstat -f -F json and pbsnodes -av -F json")
 def state_from_pbs(
     jobs: Values, nodes: Values, now: int | None, ewt: int, zone: tzinfo, reservations: str | None = None
 ) -> tuple[dict[str, Any], Counter[str]]:

@@ -1,1 +1,0 @@
-"""Instance folders, one module per problem kind: how the folder is read and written."""
