@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.processes import UNREADABLE
 from schedlab.bench.records.store import read
 from schedlab.bench.runs import process
-from schedlab.bench.runs.process import Child
+from schedlab.bench.runs.process import UNREADABLE, Child
 
 # Python runs it at the start of each process, workers of the bench included.
 BLOCK = """

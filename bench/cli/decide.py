@@ -12,9 +12,8 @@ import typer
 
 from ...errors import WrongValue
 from ...models.counts import how_many
-from ..errors import FAILED, WrongUse, writing
-from ..missing_files import check_file
-from ..processes import seconds_since_start
+from ..errors import FAILED, WrongUse, check_file, writing
+from ..runs.process import seconds_since_start
 from ..terminal import console_for, say
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from ...backends.base import BACKENDS
 from ...models.counts import how_many
 from ...models.plugins import described
 from ...models.registry import Registry
-from ..executors.base import EXECUTORS
-from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
+from ..runs.executors import EXECUTORS
+from ..runs.process import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
 
 TINY = """

@@ -17,8 +17,8 @@ from ...models.problem import Problem
 from ...models.project.objectives import OBJECTIVES
 from ...simulation.settings import Described
 from ..errors import WrongUse
-from ..executors.base import LOCAL, Where
 from ..replays.settings import PROBLEM, RESULTS, RUNS
+from ..runs.executors import LOCAL, Where
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View, one_scenario, open_instance, parse_clock, parse_durations
 

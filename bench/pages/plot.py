@@ -18,17 +18,16 @@ from ...models.array_types import Ints
 from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
+from ..kinds import kinds_with
 from ..kinds.base import Drawing, bench_kind, by_kind
-from ..kinds.find import kinds_with
-from ..plots.panels import with_attempts
-from ..plots.replay_chart import Chart, Frame, chart
-from ..plots.statistics import figures_of, statistics_of
-from ..plots.svg import require_matplotlib, side_by_side
 from ..records.record import platform_of
 from ..records.store import Record, files, jobs_file, read
 from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
 from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
+from .figures import figures_of, statistics_of
+from .panels import Chart, Frame, chart, with_attempts
+from .svg import require_matplotlib, side_by_side
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable

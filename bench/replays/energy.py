@@ -20,8 +20,8 @@ from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
 from ...models.tariff import Tariff, check_covers
 from ..errors import WrongUse
-from ..records.form import table
 from ..records.record import agree
+from ..records.store import table
 from .settings import ReplaySettings
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from rich.progress_bar import ProgressBar
 from ...models.counts import how_many
 from ..grid import number, seconds
 from ..records.store import Record
-from .selection import KILL_AFTER, Run
+from .process import KILL_AFTER
+from .selection import Run
 from .view import replay_label
 
 # --- Estimates of the time that runs take, printed before they start.

@@ -18,14 +18,13 @@ from rich.console import Console
 
 from ...instances import Instance, load
 from ...models.counts import how_many
-from ..executors.base import LOCAL, POLL, Executor, Setting, Task
-from ..executors.node import LocalExecutor
 from ..kinds.base import show_results
-from ..processes import UNREADABLE, is_memory_readable
 from ..records.record import failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
-from .process import WORKER
+from .executors import LOCAL, POLL, Executor, Setting, Task
+from .local_executor import LocalExecutor
+from .process import UNREADABLE, WORKER, is_memory_readable
 from .progress import how_long, named, watch
 from .selection import Run
 from .task import RunTask

@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-import schedlab.bench.suites
+import schedlab
 from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.classic import LIBRARIES
@@ -13,7 +13,7 @@ from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_s
 from schedlab.instances.formats.single_machine import read_aircraft_landing, read_weighted_tardiness
 from schedlab.models import kind
 
-EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
+EXAMPLES = Path(schedlab.__file__).parent / "bench/suites/examples"
 PROJECT = """\
 jobs  (incl. supersource/sink ):  3
 RESOURCES

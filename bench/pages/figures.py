@@ -17,8 +17,7 @@ from ...instances.files.writing import write_whole
 from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import Record, jobs_file
-from ..statistics.charts import LEAST_SECONDS, ProfileChart, profile_charts
-from ..statistics.measures import Goal, by_problem, penalized
+from ..statistics.measures import LEAST_SECONDS, Goal, ProfileChart, by_problem, penalized, profile_charts
 from ..statistics.sample import Sample
 from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
 from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
@@ -53,6 +52,7 @@ from .svg import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 # --- The use of a resource over time beside the desired use.
 
