@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, names, read_events
 from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
 from ...instances.files.folder import content_of
@@ -35,13 +36,15 @@ from ...instances.log_preparation import (
 from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD
 from ...instances.registry import folder_of
 from ...instances.repair import Trace
-from ...instances.report import Report
+from ...instances.report import Report, WorkloadError
 from ...instances.sites import read_site
 from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
+from ...instances.states.node_sets import hosts_of
 from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Workload, ending_at_walltime
 from ...models.counts import how_many
 from ...models.dispatch.problem import Dispatch, with_durations
+from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent, NodeStates
 from ...models.platform import Platform
 from ...models.profiles.builders import power_cap
@@ -578,6 +581,10 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
 # --- A log as the settings of a replay describe it: how it is read, which of its jobs are taken, and on which machine.
 
 
+MOST_NAMED = 5  # jobs in a message
+BEYOND_NODES = "more CPUs than their nodes have, left out"
+
+
 class OpenedLog(NamedTuple):
     """A log: as it was read, its jobs or some of them, the machine, and the site that it is of; None: without partitions."""
 
@@ -723,11 +730,59 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
     from ...simulation.features.site_fit import fitted
 
     trace = read_log(path, replay)
-    workload = fitted(trace.with_cancelled().workload, site, replay.on_unknown or "keep", in_place=True)
+    unknown = replay.on_unknown or "keep"
+    workload = fitted(trace.with_cancelled().workload, site, unknown, in_place=True)
+    workload = _within_nodes(workload, site, leave_out=unknown == "skip")
     report = replace(
         workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}
     )
     return replace(workload, report=report).noted(*notes_on_times(trace, site))
+
+
+def _within_nodes(workload: Workload, site: Site, leave_out: bool) -> Workload:
+    """Return the jobs of a log that ran on no more CPUs than their nodes have on a site.
+
+    Raises WorkloadError, which names some of the others, if there are any and they are not to be left out, or if none is left.
+    """
+    beyond = dict(_beyond_nodes(workload, site))
+    if not beyond:
+        return workload
+    if not leave_out or len(beyond) == len(workload):
+        named = [f"\n  job {workload.ids[row]} {why}" for row, why in beyond.items()]
+        further = len(named) - MOST_NAMED
+        more = f"\n  and {how_many(further, 'further job', ',')}" if further > 0 else ""
+        raise WorkloadError(
+            f"{workload.name}: {how_many(len(beyond), 'job', ',')} of {len(workload):,} ran on more CPUs than their nodes have "
+            f"on the site {site.name!r}:{''.join(named[:MOST_NAMED])}{more}\n"
+            "  correct the site or the log, or leave such jobs out with --on-unknown skip"
+        )
+    kept = np.ones(len(workload), np.bool_)
+    kept[list(beyond)] = False
+    dropped = [(workload.ids[row], f"it {why}") for row, why in beyond.items()]
+    return workload.keep(kept, workload.report.and_also({BEYOND_NODES: len(dropped)}, dropped))
+
+
+def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
+    """Yield the row of each job that ran on more CPUs than its nodes have, and a text that says so."""
+    if workload.site is None or "cores" not in workload.resources:
+        return
+    nodes = workload.site.nodes
+    cpus = {node.name: node.cpus for node in site.nodes}
+    there = {k: [cpus.get(name, 0) for name in _hosts(workload.site.texts[k])] for k in np.unique(nodes).tolist()}
+    taken = workload.units * workload.request[:, workload.resources.index("cores")]
+    for row, (k, used) in enumerate(zip(nodes.tolist(), taken.tolist(), strict=True)):
+        most = sum(there[k])
+        if used > most > 0:
+            have = "has" if len(there[k]) == 1 else "have"
+            yield row, f"ran with {used:,} CPUs on {excerpt(workload.site.texts[k])}, which {have} {most:,} on the site"
+
+
+def _hosts(text: str) -> Sequence[str]:
+    """Return the nodes of a list in Slurm's notation; none of a text that is no such list."""
+    try:
+        return hosts_of(text) if text else ()
+    except WrongValue:
+        return ()
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
