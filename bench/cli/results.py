@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -413,7 +413,9 @@ def plot(
 
 @with_options()
 def verify(
-    results: Annotated[Path, typer.Argument(help="a folder of records, or a JSON file with a schedule")],
+    results: Annotated[
+        Path, typer.Argument(help="a folder of records or of such folders, or a JSON file with a schedule")
+    ],
     *,
     instance: Annotated[
         str | None,
@@ -444,10 +446,12 @@ def verify(
 
     Example: bench verify results/eurora_700
 
+    Example: bench verify results
+
     Example: bench verify mine.json --instance eurora_700 --at 12:00 --first 100
     """
     from ..records import verify as checks
-    from ..records.store import NAME, Store, files, write_manifest
+    from ..records.store import folders_of_records
 
     if results.is_file() and manifest:
         raise WrongUse(f"{results} is a file: --manifest needs a folder of records")
@@ -468,22 +472,45 @@ def verify(
         raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
     trusted = [] if instance is None else [instance]
     trusted += [name.strip() for text in own or () for name in text.split(",") if name.strip()]
+    folders = folders_of_records(results) or [results]
+    verdicts = [_verified(folder, instance, trusted, manifest) for folder in folders]
+    if len(folders) > 1:
+        records, valid = (sum(counts) for counts in zip(*verdicts, strict=True))
+        inside = f"{how_many(records, 'record')} in {how_many(len(folders), 'folder')}"
+        say(f"{results}: {inside}, {valid} valid, {records - valid} not valid or not checked")
+    raise typer.Exit(0 if all(each.valid == each.records for each in verdicts) else 1)
+
+
+class FolderVerdict(NamedTuple):
+    """How many records a folder has, and how many of them are valid."""
+
+    records: int
+    valid: int
+
+
+def _verified(folder: Path, instance: str | None, trusted: Sequence[str], manifest: bool) -> FolderVerdict:
+    """Check the records of a folder and print their faults; write its manifest if that is wanted and there are none."""
+    from ..records import verify as checks
+    from ..records.store import NAME, Store, files, write_manifest
+
     count, wrong, unchecked, claimed = checks.verify_records(
-        results, lambda path, drop: load(instance or path, drop_impossible=drop), instance, trusted
+        folder, lambda path, drop: load(instance or path, drop_impossible=drop), instance, trusted
     )
     for name, fault in wrong:
         say(f"{name}: {fault}")
     for name, reason in unchecked:
         say(f"{name}: not checked: {reason}")
-    records = {path.name for path in files(results)}
-    bad, others = (len({name for name, _ in wrong if (name in records) is of}) for of in (True, False))
+    records = {path.name for path in files(folder)}
+    bad = len({name for name, _ in wrong if name in records})
+    others = len({name for name, _ in wrong if name not in records})
     beside = f"; other files with faults: {others}" if others else ""
     if claimed:
         parts = ", ".join(f"{what} of {how_many(n, 'record')}" for what, n in claimed.items())
         say(f"claimed, not checked: {parts}")
+    valid = count - bad - len(unchecked)
     left = f", {len(unchecked)} not checked" if unchecked else ""
-    say(f"{results}: {how_many(count, 'record')}, {count - bad - len(unchecked)} valid, {bad} not valid{left}{beside}")
+    say(f"{folder}: {how_many(count, 'record')}, {valid} valid, {bad} not valid{left}{beside}")
     if manifest and not wrong and not unchecked:
-        with Store(results):  # no other bench writes meanwhile
-            say(f"{results / NAME}: {how_many(write_manifest(results), 'file')}")
-    raise typer.Exit(1 if bad or unchecked else 0)
+        with Store(folder):  # no other bench writes meanwhile
+            say(f"{folder / NAME}: {how_many(write_manifest(folder), 'file')}")
+    return FolderVerdict(count, valid)

@@ -21,7 +21,7 @@ from ..errors import WrongUse
 from ..kinds import kinds_with
 from ..kinds.base import Drawing, bench_kind, by_kind
 from ..records.record import platform_of
-from ..records.store import Record, files, jobs_file, read
+from ..records.store import Record, files, jobs_file, no_records, read
 from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
 from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
@@ -192,8 +192,11 @@ def _picture(path: Path, charts: Sequence[_Charts]) -> str:
 
 def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """Read the records of a folder: the results of replays, each with its title, and all other records."""
+    paths = files(folder)
+    if not paths:
+        raise no_records(folder)
     try:
-        return extract_replays(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
+        return extract_replays(sorted(map(read, paths), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:

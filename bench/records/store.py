@@ -221,6 +221,8 @@ def _stamps(folder: Path) -> dict[str, Stamp]:
 Record = dict[str, Any]
 LOCK = ".lock"
 OWNER = ".lock.owner"  # the id of the process that holds the lock
+NAME_OF_RECORD = re.compile(r"\.\d+\.[0-9a-f]{20}\.json$", re.ASCII)  # seed and key
+MOST_FOLDERS = 5  # in a message
 LONGEST_NAME = 120  # most characters of the method in a file name
 NESTED = (  # fields whose inner fields are columns of their own in a table; problem kinds have further ones
     "seconds", "host", "view", "warm_start", "size", "exactness", "replay", "metrics", "simulation",
@@ -406,6 +408,32 @@ def files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise WrongUse(f"{folder}: there is no such folder of results; bench run writes them to results/<instance>")
     return sorted(p for p in folder.glob("*.json") if not p.name.startswith(".") and p.name != NAME)
+
+
+def folders_of_records(folder: Path) -> list[Path]:
+    """Return the folder if it has record files, else the nearest folders in it that have some, sorted by name.
+
+    Raises WrongUse if there is no such folder.
+    """
+    if any(NAME_OF_RECORD.search(path.name) for path in files(folder)):
+        return [folder]
+    try:
+        below = sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith("."))
+    except OSError:  # a folder that may not be read
+        return []
+    return [each for path in below for each in folders_of_records(path)]
+
+
+def no_records(folder: Path) -> WrongUse:
+    """Return the error about a folder without records; it names folders in it that have some."""
+    below = folders_of_records(folder)
+    if not below:
+        return WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
+    further = f" and {len(below) - MOST_FOLDERS} more" if len(below) > MOST_FOLDERS else ""
+    shown = ", ".join(map(str, below[:MOST_FOLDERS]))
+    return WrongUse(
+        f"{folder}: its records are in {how_many(len(below), 'folder')}, give one of them: {shown}{further}"
+    )
 
 
 @checked

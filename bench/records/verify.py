@@ -46,7 +46,7 @@ from ..runs.suites import known_values
 from ..runs.view import View
 from .record import AGREE, agree, gap_of, times
 from .record import record as record_of
-from .store import Record, fault_of_schema, faults_of_manifest, files, jobs_file, read, read_json
+from .store import Record, fault_of_schema, faults_of_manifest, files, jobs_file, no_records, read, read_json
 
 if TYPE_CHECKING:
     from ...simulation.outputs.reading import JobsTable
@@ -598,7 +598,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
     valid: list[tuple[str, Record]] = []
     paths = files(folder)
     if not paths:
-        raise WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
+        raise no_records(folder)
     for path in paths:
         try:
             record = read(path)

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from ...backends.gaps import close, refutes
 from ...models.counts import how_many, how_many_of
 from ..errors import WrongUse
-from ..records.store import Record, files, read
+from ..records.store import Record, files, no_records, read
 from ..runs.view import View
 
 State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing", "refused"]
@@ -126,7 +126,7 @@ def records_of(folder: Path) -> list[Record]:
     except ValueError as e:
         raise WrongUse(str(e)) from e
     if not records:
-        raise WrongUse(f"{folder}: there are no records; bench run writes them")
+        raise no_records(folder)
     return records
 
 
