@@ -20,7 +20,7 @@ from ...models.counts import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
 from ..pages import Card, Section, rendered
-from ..pages.svg import COLOURS
+from ..pages.svg import COLOURS, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..terminal import console_for
 from .options import with_options
@@ -321,13 +321,14 @@ def _scatter(calibration: Calibration) -> Callable[[Axes], object]:
 def _queue(calibration: Calibration) -> Callable[[Axes], object]:
     submit = np.array([job.submit for job in calibration.jobs], np.float64)
     first = float(submit.min())
+    unit, length = time_axis(float(submit.max()) - first)
 
     def draw(ax: Axes) -> None:
         for k, (label, waits) in enumerate((("recorded", calibration.recorded), ("replayed", calibration.replayed))):
             times, waiting = queue_length(submit, waits)
-            ax.step((times - first) / 3600, waiting, where="post", color=COLOURS[k], linewidth=0.9, label=label)
+            ax.step((times - first) / length, waiting, where="post", color=COLOURS[k], linewidth=0.9, label=label)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel("hours")
+        ax.set_xlabel(f"time since the first submission, {unit}")
         ax.set_ylabel("waiting jobs")
         ax.legend(frameon=False, fontsize=7)
 

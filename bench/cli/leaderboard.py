@@ -20,7 +20,7 @@ from ...models.counts import how_many
 from ...simulation.groups import UNITS
 from ...simulation.outputs.reading import JobsTable, read_jobs
 from ..errors import WrongUse, writing
-from ..grid import DIM, Column, Grid, percent, ratio, short
+from ..grid import DIM, Column, Grid, percent, ratio, short, time_unit
 from ..pages import Section, rendered
 from ..records.record import failed
 from ..records.store import Record, jobs_file
@@ -94,6 +94,8 @@ class Figure:
         Its value as text.
     best
         ``min`` or ``max``.
+    is_time
+        Whether its value is a time in hours; tables show it in a unit that fits, which the heading names after a comma.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Figure:
     resampled: Callable[[Replayed, Blocks], Floats]
     form: Callable[[float], str] = short
     best: Callable[..., Any] = min
+    is_time: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,17 +178,19 @@ FIGURES = {
         ),
         Figure(
             "wait",
-            "mean\nwait, h",
+            "mean\nwait",
             "wait: time from submission to start",
             lambda replayed: float(replayed.wait.mean()) / HOUR,
             lambda replayed, blocks: blocks.means(replayed.submit, replayed.wait / HOUR),
+            is_time=True,
         ),
         Figure(
             "wait-p95",
-            "p95\nwait, h",
+            "p95\nwait",
             "",
             lambda replayed: float(np.quantile(replayed.wait, P95, method="inverted_cdf")) / HOUR,
             lambda replayed, blocks: blocks.quantiles(replayed.submit, replayed.wait / HOUR, P95),
+            is_time=True,
         ),
         Figure(
             "fairness",
@@ -507,7 +512,7 @@ def log_grid(log: str, listed: Sequence[Standing]) -> Grid:
     own = [s for s in listed if s.log == log]
     columns: list[Column | None] = [Column("dispatcher", lambda s: s.dispatcher, words=True)]
     for figure in FIGURES.values():
-        columns += _figure_columns(figure)
+        columns += _figure_columns(_in_fitting_unit(figure, own))
     columns += [
         Column("ms a\ndecision", lambda s: s.ms, short, "ms a decision: mean wall time", spare=1),
         Column("failure", lambda s: s.failure, words=True) if any(s.failure for s in own) else None,
@@ -536,6 +541,14 @@ def _why_fewer(own: Sequence[Standing]) -> Iterator[str]:
         )
 
 
+def _in_fitting_unit(figure: Figure, own: Sequence[Standing]) -> Figure:
+    """Return a figure whose texts have a unit that fits the values of some dispatchers; one that is no time as it is."""
+    if not figure.is_time:
+        return figure
+    unit, length = time_unit(HOUR * max((s.value(figure) or 0.0 for s in own), default=0.0))
+    return replace(figure, head=f"{figure.head}, {unit}", form=lambda hours: short(hours * HOUR / length))
+
+
 def _figure_columns(figure: Figure) -> list[Column]:
     return [
         Column(figure.head, lambda s: s.value(figure), figure.form, figure.meaning, best=figure.best),
@@ -554,10 +567,12 @@ def classes_grid(log: str, listed: Sequence[Standing]) -> Grid:
         if k + 1 < len(edges):
             last = edges[k + 1] - 1
             name = f"{last}" if last == edges[k] else f"{edges[k]}-{last}"
-        return Column(name, lambda s: _wait_of(s.replayed, k), short, best=min)
+        return Column(name, lambda s: _wait_of(s.replayed, k), lambda wait: short(wait / length), best=min)
 
+    waits = [_wait_of(s.replayed, k) for s in own if s.replayed is not None for k in there]
+    unit, length = time_unit(max((wait for wait in waits if wait is not None), default=0.0))
     columns = [Column("dispatcher", lambda s: s.dispatcher, words=True), *map(of_class, there)]
-    return Grid.of(f"{log}: mean wait in hours by units of the job", columns, own)
+    return Grid.of(f"{log}: mean wait in {unit} by units of the job", columns, own)
 
 
 def _size(units: Ints) -> Ints:
@@ -566,7 +581,7 @@ def _size(units: Ints) -> Ints:
 
 def _wait_of(replayed: Replayed, k: int) -> float | None:
     chosen = _size(replayed.units) == k
-    return float(replayed.wait[chosen].mean()) / HOUR if chosen.any() else None
+    return float(replayed.wait[chosen].mean()) if chosen.any() else None
 
 
 def _span(interval: tuple[float, float] | None, form: Callable[[float], str]) -> str | None:

@@ -541,9 +541,7 @@ class Frame:
     @property
     def unit(self) -> tuple[str, int]:
         """The unit of the time axis (minutes, hours or days, depending on its length) and its seconds."""
-        span = self.end - self.begin
-        known = (("minutes", 60), ("hours", HOUR), ("days", 24 * HOUR))
-        return next((u for u, limit in zip(known, (2 * HOUR, 120 * HOUR), strict=False) if span <= limit), known[-1])
+        return time_axis(self.end - self.begin)
 
     def positions(self, seconds: Any) -> Any:
         """Return times in seconds as positions on the time axis, in its unit."""

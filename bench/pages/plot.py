@@ -18,6 +18,7 @@ from ...models.array_types import Ints
 from ...models.counts import how_many
 from ...models.step_function import HOUR
 from ..errors import WrongUse
+from ..grid import time_text
 from ..kinds import kinds_with
 from ..kinds.base import Drawing, bench_kind, by_kind
 from ..records.record import platform_of
@@ -321,8 +322,8 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
 
 def _card(name: str, record: Mapping[str, Any], picture: Chart) -> Card:
     known = record.get("metrics") or {}
-    hours = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
-    texts = [f"{what} {seconds / HOUR:,.2f} h" for what, seconds in hours.items() if seconds is not None]
+    waits = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
+    texts = [f"{what} {time_text(seconds)}" for what, seconds in waits.items() if seconds is not None]
     if known.get("slowdown_mean") is not None:
         texts.append(f"mean slowdown {known['slowdown_mean']:,.1f}")
     failure = str(record["message"]) if record["status"] == "error" else ""

@@ -22,7 +22,7 @@ from ...instances.files.writing import write_whole
 from ...models import Dispatch
 from ...models.counts import how_many
 from ..errors import WrongUse, writing
-from ..grid import WARNING, Grid, short
+from ..grid import WARNING, Grid, short, time_text
 from ..pages.figures import PANEL, bars, ecdf, figure
 from ..pages.panels import Shape, draw_radar
 from ..pages.svg import require_matplotlib, side_by_side
@@ -178,8 +178,8 @@ def planned_runs(name: str, path: str, where: str | Path, request: ReplayRequest
 def print_workload(case: ReplayCase, notes: Console) -> None:
     """Print the size and load of a workload, and what was repaired or left out when it was read."""
     w = case.workload
-    span = (int(w.submit[-1]) - int(w.submit[0])) / 3600
-    summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span:,.1f} h on {how_many(len(case.platform.nodes), 'node', ',')}"
+    span = time_text(int(w.submit[-1]) - int(w.submit[0]))
+    summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span} on {how_many(len(case.platform.nodes), 'node', ',')}"
     load = w.load(case.platform)
     summary += f", offered load {load:.2f}" if load < float("inf") else ""
     for text in (summary, *(f"  {line}" for line in report_lines(w.report, len(w)))):

@@ -39,7 +39,7 @@ from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ...simulation.groups import GROUPINGS, LARGEST, core_hours
 from ..errors import WrongUse, check_file, near_files
-from ..grid import Column, Grid, count, fixed, percent
+from ..grid import Column, Grid, count, fixed, percent, time_text
 from ..replays.case import check_there, open_log, read_log, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..runs.view import open_instance
@@ -378,9 +378,9 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
         File of a picture to draw; None: none.
     """
     hours = hours_of(workload, platform)
-    span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
+    span = time_text(int(workload.submit[-1]) - int(workload.submit[0]))
     console.print(
-        f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span:,.1f} h on {how_many(len(platform.nodes), 'node', ',')}, "
+        f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span} on {how_many(len(platform.nodes), 'node', ',')}, "
         f"offered load {load_text(workload, platform, 2)}",
         style="bold",
     )
@@ -395,8 +395,8 @@ def show_log(console: Console, workload: Workload, platform: Platform, zone: tzi
 
 def show_jobs(console: Console, workload: Workload) -> None:
     """Print how a log was read, and its largest groups of jobs, where its machine is not known."""
-    span = (int(workload.submit[-1]) - int(workload.submit[0])) / HOUR
-    console.print(f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span:,.1f} h", style="bold")
+    span = time_text(int(workload.submit[-1]) - int(workload.submit[0]))
+    console.print(f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span}", style="bold")
     _print_jobs(console, workload)
     console.print("for the offered load and the nodes in use, describe the machine: --nodes 300 --cores 32")
 
