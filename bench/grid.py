@@ -94,14 +94,14 @@ def time_unit(seconds: float) -> tuple[str, int]:
     return next((unit for most, unit in UNITS_OF_TIME if abs(seconds) < most), ("h", 3600))
 
 
-def time_text(seconds: float) -> str:
-    """Return a time as text, with a unit that fits it.
+def time_text(seconds: float, decimals: int = 1) -> str:
+    """Return a time as text, with a unit that fits it; ``decimals``: of minutes and hours.
 
     >>> time_text(45), time_text(1380), time_text(90_000_000)
     ('45 s', '23.0 min', '25,000.0 h')
     """
     unit, length = time_unit(seconds)
-    return f"{seconds:,.0f} s" if unit == "s" else f"{seconds / length:,.1f} {unit}"
+    return f"{seconds:,.0f} s" if unit == "s" else f"{seconds / length:,.{decimals}f} {unit}"
 
 
 def compact(value: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -128,7 +128,7 @@ def whatif(
         with Progress(
             TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes
         ) as bar:
-            task = bar.add_task("replays", total=sum(question.steps(name) for _, name in pairs))
+            task = bar.add_task("replays", total=sum(len(question.seeds(name)) for _, name in pairs))
             for variant, name in pairs:
                 bar.update(task, description=f"{name}, {variant.change or 'as it is'}")
                 answers.append(question.answer(variant, name, lambda: bar.advance(task)))
@@ -278,7 +278,7 @@ def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, t
 
 SLURM = "slurm"
 TOGETHER = "all together"
-HEADS = ("job", "submit", "took")  # then the starts of each replay: start_1, ...
+HEADS = ("job", "submit", "took", "start")
 
 
 @dataclass(frozen=True)
@@ -342,7 +342,9 @@ class Question:
     replays : int
         Replays by the rules of Slurm, which differ in what no log records; a job's wait is the mean over them.
     seed : int
-        Their seed.
+        The seed of the first one.
+    begins : dict of str to int or None
+        Change -> Unix time of a CalcPeriod of the priorities, for the changes that were replayed.
     """
 
     log: Workload
@@ -350,64 +352,63 @@ class Question:
     folder: Path
     replays: int
     seed: int
-
-    def file(self, variant: Variant, dispatcher: str) -> Path:
-        """Return the file of a replay; its name has a hash of all that determines it."""
-        parts = (__version__, self.content, site_text(variant.site), dispatcher, self.replays, self.seed)
-        key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
-        return self.folder / f"{dispatcher.replace(':', '_').replace('/', '_')}.{key}.csv"
+    begins: dict[str, int | None] = field(default_factory=dict)
 
     def answer(self, variant: Variant, dispatcher: str, on_step: Callable[[], None]) -> VariantReplay:
-        """Return a replay, from its file if there is one; ``on_step`` is called after each part of it."""
-        path = self.file(variant, dispatcher)
-        if path.exists():
-            for _ in range(self.steps(dispatcher)):
-                on_step()
-            return _read(path, variant.change, dispatcher)
-        if dispatcher == SLURM:
-            answer = self._by_slurm(variant, on_step)
-        else:
-            answer = self._simulated(variant, dispatcher)
+        """Return the replays of a variant, those that are kept from their files; ``on_step`` is called after each of them."""
+        replayed = []
+        for seed in self.seeds(dispatcher):
+            replayed.append(self._kept(variant, dispatcher, seed))
             on_step()
+        return replace(replayed[0], start=np.concatenate([each.start for each in replayed]))
+
+    def seeds(self, dispatcher: str) -> range:
+        """Return the seeds of the replays under a dispatcher."""
+        return range(self.seed, self.seed + (self.replays if dispatcher == SLURM else 1))
+
+    def file(self, variant: Variant, dispatcher: str, seed: int) -> Path:
+        """Return the file of a replay; its name has a hash of all that determines it."""
+        parts = (__version__, self.content, site_text(variant.site), dispatcher, seed)
+        key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+        return self.folder / f"{dispatcher.replace(':', '_').replace('/', '_')}.{seed}.{key}.csv"
+
+    def _kept(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
+        """Return a replay from its file; if there is none, it is made and written."""
+        path = self.file(variant, dispatcher, seed)
+        if path.exists():
+            return _read(path, variant.change, dispatcher)
+        made = self._by_slurm(variant, seed) if dispatcher == SLURM else self._simulated(variant, dispatcher, seed)
+        columns = [made.submit.tolist(), made.took.tolist(), made.start[0].tolist()]
         self.folder.mkdir(parents=True, exist_ok=True)
-        heads = [*HEADS, *(f"start_{k + 1}" for k in range(len(answer.start)))]
-        columns = [answer.submit.tolist(), answer.took.tolist(), *answer.start.tolist()]
-        write_whole(path, to_csv(heads, list(zip(answer.ids, *columns, strict=True))))
-        return answer
+        write_whole(path, to_csv(HEADS, list(zip(made.ids, *columns, strict=True))))
+        return made
 
-    def steps(self, dispatcher: str) -> int:
-        """Return the number of parts of a replay."""
-        return self.replays if dispatcher == SLURM else 1
-
-    def _by_slurm(self, variant: Variant, on_step: Callable[[], None]) -> VariantReplay:
-        """Return the replays by the rules of Slurm."""
+    def _by_slurm(self, variant: Variant, seed: int) -> VariantReplay:
+        """Return a replay by the rules of Slurm."""
         from ...simulation.slurm.calibration import priority_begin  # numba: half of the start of the command line
         from ...simulation.slurm.jobs import slurm_jobs
         from ...simulation.slurm.replay import SlurmReplay
 
         jobs = slurm_jobs(self.log)
-        begin = priority_begin(jobs, variant.site)
-        starts = []
-        for k in range(self.replays):
-            run = SlurmReplay(variant.site, jobs, seed=self.seed + k, begin=begin)
-            run.run()
-            first = run.first_starts()
-            starts.append(np.where(np.isnan(first), -1, np.rint(first)).astype(np.int64))
-            on_step()
+        if variant.change not in self.begins:
+            self.begins[variant.change] = priority_begin(jobs, variant.site)
+        run = SlurmReplay(variant.site, jobs, seed=seed, begin=self.begins[variant.change])
+        run.run()
+        first = run.first_starts()
+        start = np.where(np.isnan(first), -1, np.rint(first)).astype(np.int64)
         submit = np.array([job.submit for job in jobs], np.int64)
         took = np.array([_took(job) for job in jobs], np.int64)
-        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, np.array(starts))
+        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, start[None, :])
 
-    def _simulated(self, variant: Variant, dispatcher: str) -> VariantReplay:
+    def _simulated(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
         """Return the replay under a dispatcher of ``simulate``."""
         from ...simulation.simulator import simulate  # numba: half of the start of the command line
 
         events: list[NodeEvent | ServerEvent] = [*variant.site.events, *cancellations(self.log)]
-        run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=self.seed, events=events)
+        run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=seed, events=events)
         took = np.where(run.start < 0, 0, run.end - run.start)
-        return VariantReplay(
-            variant.change, dispatcher, run.workload.ids, run.workload.submit, took, run.start[None, :]
-        )
+        ids, submit = run.workload.ids, run.workload.submit
+        return VariantReplay(variant.change, dispatcher, ids, submit, took, run.start[None, :])
 
 
 def _took(job: SlurmJob) -> int:
@@ -420,14 +421,14 @@ def _took(job: SlurmJob) -> int:
 def _read(path: Path, change: str, dispatcher: str) -> VariantReplay:
     """Return a replay that was kept. Raises WrongUse."""
     head, *lines = csv.reader(read_text(path).splitlines()) or [[]]
+    if tuple(head) != HEADS:
+        raise WrongUse(f"{path}: its first line is not that of a replay; delete it, and run again")
     try:
         columns = [np.array([int(line[k]) for line in lines], np.int64) for k in range(1, len(head))]
     except (ValueError, IndexError) as e:
         raise WrongUse(f"{path}: it is damaged ({e}); delete it, and run again") from e
-    if tuple(head[:3]) != HEADS or len(head) < 4:
-        raise WrongUse(f"{path}: its first line is not that of a replay; delete it, and run again")
-    submit, took, *starts = columns
-    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, np.array(starts))
+    submit, took, start = columns
+    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, start[None, :])
 
 
 def job_groups(log: Workload) -> dict[str, dict[str, str]]:

@@ -22,7 +22,7 @@ from ..grid import time_text
 from ..kinds import kinds_with
 from ..kinds.base import Drawing, bench_kind, by_kind
 from ..records.record import platform_of
-from ..records.store import Record, files, jobs_file, no_records, read
+from ..records.store import Record, files, folders_of_records, jobs_file, no_records, read
 from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
 from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
@@ -194,7 +194,7 @@ def _picture(path: Path, charts: Sequence[_Charts]) -> str:
 def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """Read the records of a folder: the results of replays, each with its title, and all other records."""
     paths = files(folder)
-    if not paths:
+    if not paths and folders_of_records(folder):
         raise no_records(folder)
     try:
         return extract_replays(sorted(map(read, paths), key=lambda r: str(r.get("started"))))
@@ -323,7 +323,7 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
 def _card(name: str, record: Mapping[str, Any], picture: Chart) -> Card:
     known = record.get("metrics") or {}
     waits = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
-    texts = [f"{what} {time_text(seconds)}" for what, seconds in waits.items() if seconds is not None]
+    texts = [f"{what} {time_text(seconds, 2)}" for what, seconds in waits.items() if seconds is not None]
     if known.get("slowdown_mean") is not None:
         texts.append(f"mean slowdown {known['slowdown_mean']:,.1f}")
     failure = str(record["message"]) if record["status"] == "error" else ""

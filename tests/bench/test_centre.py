@@ -75,11 +75,15 @@ def test_more_nodes_shorten_the_waits_and_a_second_call_repeats_nothing(bench, c
     assert rows["partition.batch.MaxTime = 30, slurm", "all"]["verdict"] in ("open", "equal")
     assert "all together" in out and "falls from" in (tmp_path / "w.html").read_text()
     kept = sorted((tmp_path / "kept").iterdir())
-    assert len(kept) == 8
+    assert len(kept) == 4 * (2 + 1)  # two replays by the rules of Slurm, one under fcfs
     before = [path.stat().st_mtime_ns for path in kept]
     code, again, _ = bench(*words)
     assert code == 0 and again == out
     assert [path.stat().st_mtime_ns for path in kept] == before
+    kept[-1].unlink()  # as if Ctrl-C had come before the last one
+    code, again, _ = bench(*words)
+    assert code == 0 and again == out
+    assert [path.stat().st_mtime_ns for path in kept[:-1]] == before[:-1] and kept[-1].exists()
 
 
 def test_a_log_with_partitions_and_no_site_is_replayed_with_a_warning(bench, in_process, centre, tmp_path):
