@@ -22,8 +22,9 @@ from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, sig
 from ..pages import Card, Section, rendered
 from ..pages.svg import COLOURS, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
+from ..runs.progress import step_bar
 from ..terminal import console_for
-from .options import with_options
+from .options import check_folders, with_options
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,9 +69,7 @@ def calibrate(
     from ..replays.case import log_on_site, required_site
     from ..tables.inputs import report_lines
 
-    for option, path in {"--page": page, "--csv": csv}.items():
-        if path is not None and not path.parent.is_dir():
-            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
+    check_folders({"--page": page, "--csv": csv})
     check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
@@ -84,14 +83,20 @@ def calibrate(
         *report_lines(workload.report, len(workload)),
     ):
         notes.print(line, soft_wrap=True, markup=False, highlight=False)
-    with notes.status("one step") as status:
-        result = compare(
-            workload,
-            described,
-            replays=replays,
-            seed=seed,
-            on_progress=lambda done, total: status.update(f"replay {done} of {total - 1}"),
-        )
+    try:
+        with step_bar(notes) as bar:
+            task = bar.add_task("one step", total=replays + 1)
+            result = compare(
+                workload,
+                described,
+                replays=replays,
+                seed=seed,
+                on_progress=lambda done, total: bar.update(task, completed=done, description=f"replay {done}"),
+            )
+            bar.update(task, completed=replays + 1)
+    except KeyboardInterrupt:
+        notes.print("\nstopped; nothing of a calibration is kept: the same command begins anew", soft_wrap=True)
+        raise typer.Exit(130) from None
     show(result, console_for(), explain)
     if csv is not None:
         with writing(csv, "--csv"):

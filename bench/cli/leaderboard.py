@@ -33,7 +33,7 @@ from ..runs.task import Recording, RunTask
 from ..statistics.inference import Blocks, jain_index
 from ..tables.replays import DispatcherRow
 from ..terminal import console_for
-from .options import Drop, First, with_options
+from .options import Drop, First, check_folders, with_options
 
 LEADERBOARD_HELP = """Rank dispatchers over logs.
 
@@ -208,6 +208,38 @@ FIGURES = {
 # --- The command.
 
 
+@dataclass(frozen=True)
+class Shown:
+    """By which figure the dispatchers are ranked, and the files to which the ranks are written."""
+
+    rank_by: Annotated[
+        str, typer.Option(help=f"the figure by which they are ranked: {', '.join(FIGURES)}", rich_help_panel=RESULTS)
+    ] = "slowdown"
+    page: Annotated[Path | None, typer.Option(help="HTML file to write", rich_help_panel=RESULTS)] = None
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file to write: a row for each log and dispatcher, with intervals", rich_help_panel=RESULTS
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """How often each log is replayed, for how long, and how many replays there are at the same time."""
+
+    seeds: Annotated[
+        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+    ] = "1"
+    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)] = (
+        3600.0
+    )
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="number of replays at the same time; default: the cores", rich_help_panel=RUNS),
+    ] = None
+
+
 @with_options(SETTINGS, names=(*OF_LOGS, *OF_REPLAYS))
 def leaderboard(
     *,
@@ -215,28 +247,10 @@ def leaderboard(
     dispatchers: Annotated[
         list[str], typer.Option(help="dispatchers, separated by commas, as of bench simulate", rich_help_panel=RUNS)
     ],
-    rank_by: Annotated[
-        str, typer.Option(help=f"the figure by which they are ranked: {', '.join(FIGURES)}", rich_help_panel=RESULTS)
-    ] = "slowdown",
-    page: Annotated[Path | None, typer.Option(help="HTML file to write", rich_help_panel=RESULTS)] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV file to write: a row for each log and dispatcher, with intervals", rich_help_panel=RESULTS
-        ),
-    ] = None,
+    shown: Shown,
     first: First = None,
     drop_impossible: Drop = False,
-    seeds: Annotated[
-        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-    ] = "1",
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)] = (
-        3600.0
-    ),
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="number of replays at the same time; default: the cores", rich_help_panel=RUNS),
-    ] = None,
+    repeated: Repeated,
     out: Annotated[Path, typer.Option(help="folder of the records", rich_help_panel=RESULTS)] = Path(
         "results/leaderboard"
     ),
@@ -247,15 +261,15 @@ def leaderboard(
     from ..replays.request import replay_request
     from ..runs.view import View
 
-    if rank_by not in FIGURES:
-        raise UnknownName("figure", rank_by, list(FIGURES))
-    check_files({"--page": page, "--csv": csv})
+    if shown.rank_by not in FIGURES:
+        raise UnknownName("figure", shown.rank_by, list(FIGURES))
+    check_folders({"--page": shown.page, "--csv": shown.csv})
     view = View(first=first, durations="runtime")
     requests = [replay_request(log, dispatchers, view, settings) for log in logs]
     limits = RunRequest(
-        time_limit=time_limit,
-        seeds=parse_seeds(seeds),
-        jobs=jobs or number_of_cores(),
+        time_limit=repeated.time_limit,
+        seeds=parse_seeds(repeated.seeds),
+        jobs=repeated.jobs or number_of_cores(),
         drop_impossible=drop_impossible,
     )
     task = RunTask((), limits, out, recording)
@@ -270,17 +284,10 @@ def leaderboard(
     if isinstance(records, int):
         raise typer.Exit(records)
     listed = standings(records, out)
-    print_tables(listed, rank_by, tables, recording.explain)
-    write_files(listed, rank_by, page, csv, notes)
+    print_tables(listed, shown.rank_by, tables, recording.explain)
+    write_files(listed, shown, notes)
     notes.print(f"The records are in {out}. To check them: bench verify {out}", soft_wrap=True)
     raise typer.Exit(1 if any(map(failed, records)) else 0)
-
-
-def check_files(files: dict[str, Path | None]) -> None:
-    """Raise WrongUse if a file cannot be written as its folder is missing."""
-    for option, path in files.items():
-        if path is not None and not path.parent.is_dir():
-            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
 
 
 def print_tables(listed: Sequence[Standing], rank_by: str, console: Console, explain: bool) -> None:
@@ -297,25 +304,25 @@ def print_tables(listed: Sequence[Standing], rank_by: str, console: Console, exp
     ranking_grid(listed, FIGURES[rank_by]).show(console, explain)
 
 
-def write_files(listed: Sequence[Standing], rank_by: str, page: Path | None, csv: Path | None, notes: Console) -> None:
+def write_files(listed: Sequence[Standing], shown: Shown, notes: Console) -> None:
     """Write the page and the table that were requested."""
-    if csv is not None:
+    if shown.csv is not None:
         rows = rows_of(listed)
-        with writing(csv, "--csv"):
-            write_whole(csv, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
-        notes.print(f"{csv}: {how_many(len(rows), 'row')}", soft_wrap=True)
-    if page is None:
+        with writing(shown.csv, "--csv"):
+            write_whole(shown.csv, to_csv(list(rows[0]), [list(row.values()) for row in rows]))
+        notes.print(f"{shown.csv}: {how_many(len(rows), 'row')}", soft_wrap=True)
+    if shown.page is None:
         return
     logs = list(dict.fromkeys(s.log for s in listed))
-    ranks = ranking_grid(listed, FIGURES[rank_by])
+    ranks = ranking_grid(listed, FIGURES[shown.rank_by])
     sections = [Section(ranks.title, table=ranks, notes=(ranks.meaning,))]
     for log in logs:
         grid = log_grid(log, listed)
         sections.append(Section(log, grids=(grid, classes_grid(log, listed)), notes=tuple(grid.notes)))
     html = [section.html() for section in sections]
-    with writing(page, "--page"):
-        write_whole(page, rendered("plot.html", title="leaderboard", what=ranks.title, sections=html))
-    notes.print(f"{page}: {how_many(len(logs), 'log')}", soft_wrap=True)
+    with writing(shown.page, "--page"):
+        write_whole(shown.page, rendered("plot.html", title="leaderboard", what=ranks.title, sections=html))
+    notes.print(f"{shown.page}: {how_many(len(logs), 'log')}", soft_wrap=True)
 
 
 # --- The ranks of dispatchers over logs.

@@ -304,3 +304,10 @@ class Replaying:
         return RunRequest(
             time_limit=self.time_limit, threads=threads, seeds=seeds, jobs=jobs, drop_impossible=self.drop_impossible
         )
+
+
+def check_folders(files: Mapping[str, Path | None]) -> None:
+    """Raise WrongUse if a file cannot be written as its folder is missing; ``files``: option -> file."""
+    for option, path in files.items():
+        if path is not None and not path.parent.is_dir():
+            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from ... import __version__
@@ -24,7 +23,7 @@ from ...instances.files.lines import read_text
 from ...instances.files.writing import to_csv, write_whole
 from ...instances.log_preparation import cancellations
 from ...instances.sites import site_text
-from ...instances.sites.changes import with_changes
+from ...instances.sites.changes import parse_change, with_changes
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats, Ints
 from ...models.counts import how_many
@@ -35,10 +34,11 @@ from ..errors import WrongUse, check_file, writing
 from ..grid import WARNING, Column, Grid, short, signed
 from ..pages import Section, rendered
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
+from ..runs.progress import step_bar
 from ..runs.supervision import resume_command
 from ..statistics.inference import Blocks
 from ..terminal import console_for
-from .options import with_options
+from .options import check_folders, with_options
 
 if TYPE_CHECKING:
     from ...simulation.slurm.jobs import SlurmJob
@@ -98,9 +98,7 @@ def whatif(
     from ..replays.case import log_on_site, required_site
     from ..tables.inputs import report_lines
 
-    for option, path in {"--page": page, "--csv": csv}.items():
-        if path is not None and not path.parent.is_dir():
-            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
+    check_folders({"--page": page, "--csv": csv})
     names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
     for name in names:
         if name != SLURM:
@@ -125,9 +123,7 @@ def whatif(
     answers: list[VariantReplay] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes
-        ) as bar:
+        with step_bar(notes) as bar:
             task = bar.add_task("replays", total=sum(len(question.seeds(name)) for _, name in pairs))
             for variant, name in pairs:
                 bar.update(task, description=f"{name}, {variant.change or 'as it is'}")
@@ -136,7 +132,8 @@ def whatif(
         notes.print(f"\nstopped; the replays so far are kept. To continue: {resume_command()}", soft_wrap=True)
         raise typer.Exit(130) from None
     comparison = VariantComparison(answers, job_groups(workload))
-    said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
+    said = [*rounded_numbers(described, change)]
+    said += remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
     if SLURM in names and replays < ENOUGH_REPLAYS:
         said.append(
             f"{how_many(replays, 'replay')}: the intervals hardly contain the chaos of replays; expected 8 or more"
@@ -153,6 +150,23 @@ ENOUGH_REPLAYS = 4
 SHOWN = 5  # jobs that are named
 KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
+
+
+def rounded_numbers(site: Site, changes: Sequence[str]) -> Iterator[str]:
+    """Yield what a reader must know of changes that multiply the nodes of a partition by a number that gives no whole one.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import Partition, SiteNode
+    >>> site = Site("s", [SiteNode(f"n{k}", 4) for k in range(3)], [Partition("p", ("n0", "n1", "n2"))])
+    >>> list(rounded_numbers(site, ["nodes.p * 1.5", "nodes.p * 2"]))
+    ['nodes.p * 1.5: 4.5 nodes, taken as 4']
+    """
+    for change in map(parse_change, changes):
+        if change.subject == "nodes" and change.sign == "*=":
+            exact = len(site.partition(change.name).nodes) * float(change.value)
+            if not exact.is_integer():
+                yield f"{change.text}: {exact:g} nodes, taken as {round(exact)}"
 
 
 def print_tables(comparison: VariantComparison, said: Sequence[str], console: Console, explain: bool) -> None:

@@ -334,6 +334,8 @@ def _nodes(change: Change, site: Site) -> Site:
             f"partition {change.name} would have {how_many(round(exact), 'node', ',')}; at most {MOST_NODES:,} are expected"
         )
     number = round(exact)
+    if number == len(own) != exact:
+        raise change.wrong(f"partition {change.name} would have {exact:g} nodes, which are the {number} that it has")
     if number < len(own):
         return _without(site, {node.name for node in own[number:]})
     return _more(site, change.name, own, number - len(own))
