@@ -20,7 +20,7 @@ from ...models.counts import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
 from ..pages import Card, Section, rendered
-from ..pages.svg import COLOURS, time_axis
+from ..pages.svg import COLOURS, require_matplotlib, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
 from ..terminal import console_for
@@ -70,6 +70,8 @@ def calibrate(
     from ..tables.inputs import report_lines
 
     check_folders({"--page": page, "--csv": csv})
+    if page is not None:
+        require_matplotlib()
     check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
@@ -128,9 +130,6 @@ def show(result: Any, console: Console, explain: bool) -> None:
 
 def write_page(result: Any, page: Path, title: str) -> None:
     """Write the verdict, the tables and the pictures as one HTML page."""
-    from ..pages.svg import require_matplotlib
-
-    require_matplotlib()
     one = one_step_grid(result)
     free = free_grid(result)
     omitted = f"Not modelled: {', '.join(result.not_modelled)}." if result.not_modelled else ""

@@ -307,7 +307,9 @@ class Replaying:
 
 
 def check_folders(files: Mapping[str, Path | None]) -> None:
-    """Raise WrongUse if a file cannot be written as its folder is missing; ``files``: option -> file."""
+    """Raise WrongUse if a file cannot be written: it is a folder, or its folder is missing; ``files``: option -> file."""
     for option, path in files.items():
+        if path is not None and path.is_dir():
+            raise WrongUse(f"{option} {path}: cannot be written (it is a folder)")
         if path is not None and not path.parent.is_dir():
             raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")

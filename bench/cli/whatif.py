@@ -100,9 +100,14 @@ def whatif(
 
     check_folders({"--page": page, "--csv": csv})
     names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
+    if not names:
+        raise WrongUse("--dispatchers: expected at least one dispatcher, such as slurm")
     for name in names:
         if name != SLURM:
             check_dispatcher(name)
+    folder = out or Path("results") / "whatif"
+    if folder.exists() and not folder.is_dir():
+        raise WrongUse(f"--out {folder}: cannot be written (it is a file); choose another folder")
     check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
@@ -113,7 +118,7 @@ def whatif(
     for variant in asked[1:]:
         check_obeyed(described, variant, names)
     workload = log_on_site(log, replay, described)
-    question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
+    question = Question(workload, content_of(log), folder, replays, seed)
     notes = console_for(stderr=True)
     for line in (
         f"{workload.name}: {how_many(len(workload), 'job', ',')}",
@@ -393,8 +398,9 @@ class Question:
             return _read(path, variant.change, dispatcher)
         made = self._by_slurm(variant, seed) if dispatcher == SLURM else self._simulated(variant, dispatcher, seed)
         columns = [made.submit.tolist(), made.took.tolist(), made.start[0].tolist()]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(path, to_csv(HEADS, list(zip(made.ids, *columns, strict=True))))
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, to_csv(HEADS, list(zip(made.ids, *columns, strict=True))))
         return made
 
     def _by_slurm(self, variant: Variant, seed: int) -> VariantReplay:

@@ -368,7 +368,11 @@ def test_a_damaged_replay_is_named(bench, centre, tmp_path):
         (["whatif", "--change", "node.n1.state = DOWN"], "does not obey the states of nodes (n1)"),
         (["whatif", "--change", "nodes.batch + 1", "--dispatchers", "esy"], "easy"),
         (["whatif", "--change", "nodes.batch + 1", "--page", "none/w.html"], "there is no folder none"),
+        (["whatif", "--change", "nodes.batch + 1", "--dispatchers", ","], "expected at least one dispatcher"),
+        (["whatif", "--change", "nodes.batch + 1", "--csv", "."], "--csv .: cannot be written (it is a folder)"),
+        (["whatif", "--change", "nodes.batch + 1", "--out", __file__], "cannot be written (it is a file)"),
         (["calibrate", "--csv", "none/w.csv"], "there is no folder none"),
+        (["calibrate", "--page", "."], "--page .: cannot be written (it is a folder)"),
         (["calibrate", "--zone", "Mars"], "unknown time zone"),
     ],
 )
