@@ -117,7 +117,7 @@ def test_without_proc_alone_memory_is_unknown(blocked):
     Path(place, "sitecustomize.py").write_text(BLOCK.replace('"fcntl", "resource", "pwd"', ""))
     script = """
     import os
-    from schedlab.bench import processes as p
+    from schedlab.bench.runs import process as p
     p.psutil.Process
     print(p.is_memory_readable(), p.machine_memory(), p.group_memory(os.getpgrp()), p.is_suspended(os.getpgrp()), p.oom_kills())
     """
