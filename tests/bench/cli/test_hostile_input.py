@@ -298,7 +298,7 @@ class TestStops:
             ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
             ("schedlab.bench.pages.plot.files", ("plot", "out")),
             ("schedlab.bench.cli.guide.files", ("guide", "out")),
-            ("schedlab.bench.records.verify.files", ("verify", "out")),
+            ("schedlab.bench.records.store.files", ("verify", "out")),
             ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
         ],
         ids=lambda words: " ".join(words)[:15] if isinstance(words, tuple) else "",
