@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # --- Forms of numbers.
 
 UNKNOWN = "-"
+UNITS_OF_TIME = ((120, ("s", 1)), (7200, ("min", 60)))  # below so many seconds; else hours
 
 
 def number(value: Any) -> str:
@@ -82,6 +83,25 @@ def seconds(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+
+
+def time_unit(seconds: float) -> tuple[str, int]:
+    """Return the unit in which a time of some seconds is shown, and its length in seconds.
+
+    >>> time_unit(45), time_unit(1500), time_unit(86400)
+    (('s', 1), ('min', 60), ('h', 3600))
+    """
+    return next((unit for most, unit in UNITS_OF_TIME if abs(seconds) < most), ("h", 3600))
+
+
+def time_text(seconds: float, decimals: int = 1) -> str:
+    """Return a time as text, with a unit that fits it; ``decimals``: of minutes and hours.
+
+    >>> time_text(45), time_text(1380), time_text(90_000_000)
+    ('45 s', '23.0 min', '25,000.0 h')
+    """
+    unit, length = time_unit(seconds)
+    return f"{seconds:,.0f} s" if unit == "s" else f"{seconds / length:,.{decimals}f} {unit}"
 
 
 def compact(value: float) -> str:

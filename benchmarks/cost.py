@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from schedlab.bench.processes import tree_memory
+from schedlab.bench.runs.process import tree_memory
 
 
 class Cost(NamedTuple):

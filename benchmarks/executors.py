@@ -22,8 +22,8 @@ from typing import Any
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from schedlab.bench.executors.base import Where
 from schedlab.bench.records.store import Record, Store
+from schedlab.bench.runs.executors import Where
 from schedlab.bench.runs.process import LEASH
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.supervision import FolderPlan, supervise_all

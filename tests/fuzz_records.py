@@ -11,10 +11,9 @@ from schedlab.backends import Incumbent, Result
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.record import outcome, plain, record
 from schedlab.bench.records.store import Store
+from schedlab.bench.runs.chosen import Chosen, Part, carry_out_chosen
 from schedlab.bench.runs.selection import Run, RunRequest, plan
 from schedlab.bench.runs.task import RunTask
-from schedlab.bench.suites.carry_out import carry_out_chosen
-from schedlab.bench.suites.choice import Chosen, Part
 from schedlab.instances import load
 from schedlab.instances.files.folder import content_of
 from schedlab.models import Schedule

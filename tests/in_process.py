@@ -3,7 +3,7 @@
 import json
 import os
 
-from schedlab.bench.executors import node
+from schedlab.bench.runs import local_executor
 from schedlab.bench.runs.worker import perform
 
 
@@ -29,4 +29,4 @@ class Inside:
 
 def perform_in_process(patch):
     """Let the bench perform its runs in this process, until the patch is undone."""
-    patch.setattr(node, "Child", Inside)
+    patch.setattr(local_executor, "Child", Inside)

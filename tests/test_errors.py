@@ -35,7 +35,7 @@ CONTROL_FLOW = {
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {
-    ("bench/show/explanation.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
+    ("bench/cli/explain.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
     ("later.py", "AttributeError"),  # module.__getattr__
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.processes import UNREADABLE
 from schedlab.bench.records.store import read
 from schedlab.bench.runs import process
-from schedlab.bench.runs.process import Child
+from schedlab.bench.runs.process import UNREADABLE, Child
 
 # Python runs it at the start of each process, workers of the bench included.
 BLOCK = """
@@ -118,7 +117,7 @@ def test_without_proc_alone_memory_is_unknown(blocked):
     Path(place, "sitecustomize.py").write_text(BLOCK.replace('"fcntl", "resource", "pwd"', ""))
     script = """
     import os
-    from schedlab.bench import processes as p
+    from schedlab.bench.runs import process as p
     p.psutil.Process
     print(p.is_memory_readable(), p.machine_memory(), p.group_memory(os.getpgrp()), p.is_suspended(os.getpgrp()), p.oom_kills())
     """

@@ -190,7 +190,7 @@ def test_short_contents_are_shown() -> None:
 REGISTRIES = (
     "heuristics.registry", "backends.base", "simulation.preemption",
     "simulation.users", "simulation.dispatchers.registry", "simulation.rankers",
-    "simulation.node_policies", "simulation.forecasts", "bench.executors.base",
+    "simulation.node_policies", "simulation.forecasts", "bench.runs.executors",
 )  # fmt: skip
 
 

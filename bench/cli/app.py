@@ -38,15 +38,15 @@ Help for one command: bench simulate --help
 COMMANDS = {
     "list": ".show:list_instances",
     "show": ".show:show",
-    "explain": ".show:explain",
+    "explain": ".explain:explain",
     "run": ".run:run",
     "simulate": ".simulate:simulate",
-    "dardis": ".dardis:dardis",
+    "dardis": ".simulate:dardis",
     "decide": ".decide:decide",
     "calibrate": ".calibrate:calibrate",
     "whatif": ".whatif:whatif",
     "import": ".importing:import_app",
-    "verify": ".verify:verify",
+    "verify": ".results:verify",
     "export": ".export:export",
     "generate": ".generate:generate_app",
     "plot": ".results:plot",
@@ -77,17 +77,18 @@ SETTINGS: dict[str, Any] = {"pretty_exceptions_enable": False, "add_completion":
 
 @cache
 def _command(name: str) -> Any:
-    """Import a command; its help text is ``HELP`` of its module if there is one, else the docstring of its function."""
+    """Import a command; its help text is ``NAME_HELP`` of its module if there is one, else the docstring of its function."""
     place, attribute = COMMANDS[name].split(":")
     module = import_module(place, __package__)
     target = getattr(module, attribute)
     if name in READ_RECORDS:
         target = only_named(())(target)
+    text = getattr(module, f"{attribute.upper()}_HELP", None)
     one = typer.Typer(**SETTINGS)
     if isinstance(target, typer.Typer):
         one.add_typer(target, name=name)
     else:
-        one.command(name, cls=GroupedHelp if name in GROUPED else None, help=getattr(module, "HELP", None))(target)
+        one.command(name, cls=GroupedHelp if name in GROUPED else None, help=text)(target)
     command: Any = get_command(one)
     return getattr(command, "commands", {name: command})[name]
 

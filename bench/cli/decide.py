@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import WrongValue
-from ...models.words import how_many
-from ..errors import FAILED, WrongUse, writing
-from ..missing_files import check_file
-from ..processes import seconds_since_start
+from ...models.counts import how_many
+from ..errors import FAILED, WrongUse, check_file, writing
+from ..runs.process import seconds_since_start
 from ..terminal import console_for, say
+from .options import with_options
 
 if TYPE_CHECKING:
     from ...instances.sites.machine_state import MachineState
@@ -26,6 +27,27 @@ if TYPE_CHECKING:
 Decide = Callable[["MachineState"], "Answer"]
 
 
+@dataclass(frozen=True)
+class Deciding:
+    """How a dispatcher decides."""
+
+    decision_time: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            help="seconds from the start of the command to the decision, for dispatchers with a solver; default: limit of "
+            "its own for the decision",
+        ),
+    ] = None
+    allocator: Annotated[str, typer.Option(help="nodes that policies choose: best-fit or first-fit")] = "best-fit"
+    priorities: Annotated[
+        bool, typer.Option("--priorities", help="a policy takes the jobs by their priorities in the state")
+    ] = False
+    seed: Annotated[int, typer.Option(min=0, help="random seed")] = 0
+    threads: Annotated[int, typer.Option(min=1, help="threads of the solver")] = 1
+
+
+@with_options()
 def decide(
     state: Annotated[
         Path,
@@ -37,20 +59,8 @@ def decide(
         str,
         typer.Option(help="a dispatcher as in bench simulate: easy, conservative, hcp3@cpsat, my_module:MyDispatcher"),
     ] = "easy",
-    decision_time: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001,
-            help="seconds from the start of the command to the decision, for dispatchers with a solver; default: limit of "
-            "its own for the decision",
-        ),
-    ] = None,
-    allocator: Annotated[str, typer.Option(help="nodes that policies choose: best-fit or first-fit")] = "best-fit",
-    priorities: Annotated[
-        bool, typer.Option("--priorities", help="a policy takes the jobs by their priorities in the state")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="random seed")] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="threads of the solver")] = 1,
+    *,
+    deciding: Deciding,
     against: Annotated[
         Path | None,
         typer.Option(help="a later state, or a folder of them: print what the machine started until then, compared"),
@@ -88,7 +98,7 @@ def decide(
         )
 
     def answer_to(machine: MachineState) -> Answer:
-        left = decision_time
+        left = deciding.decision_time
         if (
             left is not None and not compares
         ):  # start of the process and reading count, but leave a part for the decision
@@ -97,10 +107,10 @@ def decide(
             machine,
             dispatcher,
             decision_time=left,
-            allocator=allocator,
-            priorities=priorities,
-            seed=seed,
-            threads=threads,
+            allocator=deciding.allocator,
+            priorities=deciding.priorities,
+            seed=deciding.seed,
+            threads=deciding.threads,
         )
 
     try:

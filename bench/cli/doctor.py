@@ -21,9 +21,8 @@ from ...backends import Availability, available
 from ...backends.base import BACKENDS
 from ...models.plugins import described
 from ...models.registry import Registry
-from ...models.words import how_many
-from ..executors.base import EXECUTORS
-from ..processes import UNREADABLE, cores, is_memory_readable, machine_memory
+from ..runs.executors import EXECUTORS
+from ..runs.process import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for
 
 TINY = """

@@ -42,12 +42,10 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ...models.site import Site
-from ...models.words import how_many
-from ..errors import WrongUse, writing
-from ..missing_files import check_file
-from ..replays.open_log import notes_on_shown, open_log, read_log, time_zone
+from ..errors import WrongUse, check_file, writing
+from ..replays.case import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
-from ..show import logs as reading
+from ..tables import inputs as reading
 from ..terminal import console_for, say
 from .options import NamedCommands, with_options
 
@@ -117,7 +115,7 @@ def settings_of_log(form: str, given: Mapping[str, Any], load: float | None) -> 
 
 def compare_batch(name: str, workload: Workload, number: int) -> None:
     """Print how near a batch of Eurora is to that of the thesis."""
-    from ..show.instances import Composition, show_composition
+    from ..tables.instances import Composition, show_composition
 
     batch = BATCHES[number]
     counted = workload if batch.which != "queued" else replace(workload, running=())
@@ -489,7 +487,7 @@ def import_theta(
     lasts = int(end.min() - start.max())
     say(f"{out}: {instance.description}; {short} of the jobs run for less than 30 min; all of them run for {lasts:,} s")
     if plot is not None:
-        from ..plots.inputs import plot_running
+        from ..pages.inputs import plot_running
 
         plot_running(instance.description, start, end, log.units[rows], at, plot)
         say(f"drawn: {plot}")
@@ -559,7 +557,7 @@ def import_site(
 
     Example: bench import site --from-log jobs.txt --out site.toml
     """
-    from ..show.sites import site_lines
+    from ..tables.inputs import site_lines
 
     if from_log is None:
         if not paths:

@@ -17,8 +17,8 @@ from ...models.problem import Problem
 from ...models.project.objectives import OBJECTIVES
 from ...simulation.settings import Described
 from ..errors import WrongUse
-from ..executors.base import LOCAL, Where
 from ..replays.settings import PROBLEM, RESULTS, RUNS
+from ..runs.executors import LOCAL, Where
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.view import View, one_scenario, open_instance, parse_clock, parse_durations
 
@@ -304,3 +304,12 @@ class Replaying:
         return RunRequest(
             time_limit=self.time_limit, threads=threads, seeds=seeds, jobs=jobs, drop_impossible=self.drop_impossible
         )
+
+
+def check_folders(files: Mapping[str, Path | None]) -> None:
+    """Raise WrongUse if a file cannot be written: it is a folder, or its folder is missing; ``files``: option -> file."""
+    for option, path in files.items():
+        if path is not None and path.is_dir():
+            raise WrongUse(f"{option} {path}: cannot be written (it is a folder)")
+        if path is not None and not path.parent.is_dir():
+            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")

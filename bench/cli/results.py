@@ -1,4 +1,4 @@
-"""The commands about folders of results: ``bench compare``, ``merge``, ``report``, ``statistics``, ``plot``."""
+"""The commands about folders of results: ``bench compare``, ``merge``, ``report``, ``statistics``, ``plot``, ``verify``."""
 
 from __future__ import annotations
 
@@ -6,24 +6,27 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from ...backends import UnknownName
-from ...models.words import how_many
+from ...instances import load
+from ...models.counts import how_many
+from ...models.plugins import only_named
 from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods
+from ..runs.suites import known_values
 from ..statistics.comparison import ALPHA
 from ..statistics.measures import SHIFT, Goal
 from ..statistics.sample import records_of
-from ..suites.best_known import known_values
 from ..terminal import console_for, say
-from .options import with_options
+from .options import Part, with_options
 
 if TYPE_CHECKING:
     from ..statistics.sample import Sample
+
 
 # --- The options that the commands about results share.
 
@@ -61,8 +64,8 @@ class Chosen:
 
     def part(self, sample: Sample, goal: Goal) -> Sample:
         """Return these problems of a sample. Raises WrongUse if there are none."""
-        from ..statistics.sample import unproven
-        from ..statistics.subsets import matching, subset
+        from ..statistics.measures import subset
+        from ..statistics.sample import matching, unproven
 
         chosen = sample if self.instances is None else matching(sample, self.instances)
         chosen = unproven(chosen) if self.unproven else chosen
@@ -169,7 +172,7 @@ def compare(
     from ..statistics import sample as samples
     from ..statistics.comparison import compare as compared
     from ..statistics.comparison import two_folders
-    from ..tables.statistics import show_comparison
+    from ..statistics.tables import show_comparison
 
     goal = timing.goal()
     pairs = None
@@ -189,7 +192,7 @@ def compare(
         raise WrongUse(f"--scatter: expected two methods, such as --methods {','.join(sample.methods[:2])}")
     show_comparison(console_for(), sample, compared(sample, pairs, alpha, goal), alpha, explain)
     if scatter is not None:
-        from ..plots.statistics import write_scatter
+        from ..pages.figures import write_scatter
 
         one, two = sample.methods
         write_scatter(scatter, sample, (one, two), goal)
@@ -271,7 +274,7 @@ def report(
     from ..pages.latex import write_latex
     from ..pages.plot import replay_sections
     from ..pages.report import content_of, write_report
-    from ..tables.statistics import write_parquet
+    from ..statistics.tables import write_parquet
 
     path = out or results / "report.html"
     if path.suffix.lower() not in (".html", ".htm"):
@@ -338,7 +341,7 @@ def statistics(
     Example: bench statistics results/jsp --subset 1.. --time solver --by letters
     """
     from ..statistics import sample as samples
-    from ..tables.statistics import show_statistics, write_csv, write_parquet
+    from ..statistics.tables import show_statistics, write_csv, write_parquet
 
     records = records_with(results, methods)
     known = known_of(results)
@@ -350,7 +353,7 @@ def statistics(
         records = [r for r in records if samples.name_of(r) in kept]
     show_statistics(console_for(), sample, goal, by, explain)
     if plot is not None:
-        from ..plots.statistics import write_profiles
+        from ..pages.figures import write_profiles
 
         write_profiles(plot, sample, goal)
         say(f"{plot}: profiles of {how_many(len(sample.methods), 'method')}")
@@ -403,3 +406,111 @@ def plot(
 
     path, count = draw(results, out, colour, () if methods is None else parse_methods(methods), figure)
     say(f"{path}: {how_many(count, 'run')}")
+
+
+# --- ``bench verify``: records, or a schedule made by another program, are checked against their instance.
+
+
+@with_options()
+def verify(
+    results: Annotated[
+        Path, typer.Argument(help="a folder of records or of such folders, or a JSON file with a schedule")
+    ],
+    *,
+    instance: Annotated[
+        str | None,
+        typer.Option(help="instance of the schedule; for records: the place to which their instance or log was moved"),
+    ] = None,
+    part: Part,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="code that you trust and that records may name, such as my_module:MyUsers; separated by commas; "
+            "default: nothing that a record names is imported"
+        ),
+    ] = None,
+    manifest: Annotated[
+        bool,
+        typer.Option(
+            "--manifest", help="if all records are valid, write manifest.json: the SHA-256 and size of each file"
+        ),
+    ] = False,
+) -> None:
+    """Check records, or a schedule made by another program.
+
+    A record is checked against its instance or log: schedule or replay, objective, key. Status, bound, times and trace must
+    not contradict each other, the method, or a schedule of another record; a line counts what else the records only
+    claim. A record that names code of its author, such as my_module:MyUsers, is not checked unless --own names it. If the folder has a
+    manifest, missing, changed and further files are named. A schedule has the form
+    {job: {"start": seconds, "nodes": {node: units}}}. Exit code 1 if a fault is found or a record was not checked.
+
+    Example: bench verify results/eurora_700
+
+    Example: bench verify results
+
+    Example: bench verify mine.json --instance eurora_700 --at 12:00 --first 100
+    """
+    from ..records import verify as checks
+    from ..records.store import folders_of_records
+
+    if results.is_file() and manifest:
+        raise WrongUse(f"{results} is a file: --manifest needs a folder of records")
+    if results.is_file() and instance is not None:
+        with only_named([instance]):
+            problem = part.problem(instance)
+        try:
+            value, faults = checks.check(problem, checks.read_schedule(results))
+        except ValueError as e:
+            raise WrongUse(f"{results}: {e}") from e
+        say(
+            "\n".join([*faults, f"{results}: {how_many(len(faults), 'violation')}"])
+            if faults
+            else f"verified, objective {value}"
+        )
+        raise typer.Exit(1 if faults else 0)
+    if results.is_file():
+        raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
+    trusted = [] if instance is None else [instance]
+    trusted += [name.strip() for text in own or () for name in text.split(",") if name.strip()]
+    folders = folders_of_records(results) or [results]
+    verdicts = [_verified(folder, instance, trusted, manifest) for folder in folders]
+    if len(folders) > 1:
+        records, valid = (sum(counts) for counts in zip(*verdicts, strict=True))
+        inside = f"{how_many(records, 'record')} in {how_many(len(folders), 'folder')}"
+        say(f"{results}: {inside}, {valid} valid, {records - valid} not valid or not checked")
+    raise typer.Exit(0 if all(each.valid == each.records for each in verdicts) else 1)
+
+
+class FolderVerdict(NamedTuple):
+    """How many records a folder has, and how many of them are valid."""
+
+    records: int
+    valid: int
+
+
+def _verified(folder: Path, instance: str | None, trusted: Sequence[str], manifest: bool) -> FolderVerdict:
+    """Check the records of a folder and print their faults; write its manifest if that is wanted and there are none."""
+    from ..records import verify as checks
+    from ..records.store import NAME, Store, files, write_manifest
+
+    count, wrong, unchecked, claimed = checks.verify_records(
+        folder, lambda path, drop: load(instance or path, drop_impossible=drop), instance, trusted
+    )
+    for name, fault in wrong:
+        say(f"{name}: {fault}")
+    for name, reason in unchecked:
+        say(f"{name}: not checked: {reason}")
+    records = {path.name for path in files(folder)}
+    bad = len({name for name, _ in wrong if name in records})
+    others = len({name for name, _ in wrong if name not in records})
+    beside = f"; other files with faults: {others}" if others else ""
+    if claimed:
+        parts = ", ".join(f"{what} of {how_many(n, 'record')}" for what, n in claimed.items())
+        say(f"claimed, not checked: {parts}")
+    valid = count - bad - len(unchecked)
+    left = f", {len(unchecked)} not checked" if unchecked else ""
+    say(f"{folder}: {how_many(count, 'record')}, {valid} valid, {bad} not valid{left}{beside}")
+    if manifest and not wrong and not unchecked:
+        with Store(folder):  # no other bench writes meanwhile
+            say(f"{folder / NAME}: {how_many(write_manifest(folder), 'file')}")
+    return FolderVerdict(count, valid)

@@ -170,9 +170,8 @@ def run(
 
     Example: bench run eurora_700 --at 12:00 --first 100 --methods cpsat:counts,cpsat:counts+warm --seeds 1-5
     """
-    from ..suites.best_known import given
-    from ..suites.carry_out import carry_out_chosen
-    from ..suites.choice import choose
+    from ..runs.chosen import carry_out_chosen, choose
+    from ..runs.suites import given
 
     where = place.where()
     request = RunRequest(

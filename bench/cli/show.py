@@ -1,4 +1,4 @@
-"""``bench list``, ``bench show``, ``bench explain``: the instances, what one contains, and why one is infeasible."""
+"""``bench list``, ``bench show``: the instances, and what one contains."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from ...instances import load, names
-from ..replays.settings import OF_LOGS, PROBLEM, SETTINGS
+from ..replays.settings import OF_LOGS, SETTINGS
 from ..terminal import console_for
-from .options import Drop, InstanceName, Part, with_options
+from .options import Drop, InstanceName, with_options
 
 
 def list_instances() -> None:
@@ -18,7 +18,7 @@ def list_instances() -> None:
 
     Example: bench list
     """
-    from ..show.instances import list_instances as print_list
+    from ..tables.instances import list_instances as print_list
 
     print_list(console_for(), [load(name) for name in names()])
 
@@ -72,39 +72,6 @@ def show(
 
     Example: bench show log.swf --nodes 256 --cores 16 --forecasts persistence,weekly,learned
     """
-    from ..show.files import Shown, show_file
+    from ..tables.inputs import Shown, show_file
 
     show_file(Shown(instance, settings, plot, composition, forecasts, drop_impossible), console_for())
-
-
-@with_options()
-def explain(
-    instance: InstanceName,
-    *,
-    part: Part,
-    objective_limit: Annotated[
-        str | None,
-        typer.Option(
-            help="why is no objective at least as good as this? several objectives: 3600,120", rich_help_panel=PROBLEM
-        ),
-    ] = None,
-    backend: Annotated[str, typer.Option(help="the backend that checks parts of the problem")] = "cpsat",
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds")] = 60.0,
-    threads: Annotated[int | None, typer.Option(min=1, help="threads of the solver; default: its own")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="random seed of the solver")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="print the answer as JSON")] = False,
-) -> None:
-    """Explain why an instance is infeasible.
-
-    The answer is a minimal set of jobs, resources, windows and limits that cannot hold together. Exit code 0 if it was found,
-    or if the instance is feasible; 1 if that was not decided in the time given, or if the
-    solver was found to be wrong.
-
-    Example: bench explain my_day --at 12:00
-
-    Example: bench explain project_small --objective-limit 20
-    """
-    from ..show.explanation import explain_problem
-
-    is_decided = explain_problem(part.problem(instance), objective_limit, backend, time_limit, threads, seed, as_json)
-    raise typer.Exit(0 if is_decided else 1)

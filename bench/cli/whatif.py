@@ -1,30 +1,47 @@
-"""``bench whatif``: what a change of a site would have done to the waits of a log."""
+"""``bench whatif``: what a change of a site would have done to the waits of a log.
+
+The log is replayed on the site as it is and with changes, each replay is kept, and they are compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from ... import __version__
+from ...instances.files.lines import read_text
 from ...instances.files.writing import to_csv, write_whole
-from ...models.words import how_many
-from ..errors import WrongUse, writing
-from ..grid import WARNING
-from ..missing_files import check_file
+from ...instances.log_preparation import cancellations
+from ...instances.sites import site_text
+from ...instances.sites.changes import parse_change, with_changes
+from ...instances.workload import Workload
+from ...models.array_types import Bools, Floats, Ints
+from ...models.counts import how_many
+from ...models.node_states import NodeEvent
+from ...models.server_events import ServerEvent
+from ...models.site import Site
+from ..errors import WrongUse, check_file, writing
+from ..grid import WARNING, Column, Grid, short, signed
 from ..pages import Section, rendered
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
+from ..runs.progress import step_bar
 from ..runs.supervision import resume_command
+from ..statistics.inference import Blocks
 from ..terminal import console_for
-from .options import with_options
+from .options import check_folders, with_options
 
 if TYPE_CHECKING:
-    from ...models.site import Site
-    from ..whatif import Variant, VariantComparison
+    from ...simulation.slurm.jobs import SlurmJob
 
 
 @with_options(SETTINGS, ("site", "on_unknown", "format", "zone", "columns"))
@@ -78,18 +95,19 @@ def whatif(
     """
     from ...instances.files.folder import content_of
     from ...simulation.dispatchers.registry import check_dispatcher
-    from ..replays.case import required_site
-    from ..replays.open_log import log_on_site
-    from ..show.logs import report_lines
-    from ..whatif import SLURM, Question, VariantComparison, VariantReplay, job_groups, variants
+    from ..replays.case import log_on_site, required_site
+    from ..tables.inputs import report_lines
 
-    for option, path in {"--page": page, "--csv": csv}.items():
-        if path is not None and not path.parent.is_dir():
-            raise WrongUse(f"{option} {path}: cannot be written (there is no folder {path.parent})")
+    check_folders({"--page": page, "--csv": csv})
     names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
+    if not names:
+        raise WrongUse("--dispatchers: expected at least one dispatcher, such as slurm")
     for name in names:
         if name != SLURM:
             check_dispatcher(name)
+    folder = out or Path("results") / "whatif"
+    if folder.exists() and not folder.is_dir():
+        raise WrongUse(f"--out {folder}: cannot be written (it is a file); choose another folder")
     check_file(log)
     values, _ = read_settings(settings)
     replay = ReplaySettings(trace=True, **values)
@@ -100,7 +118,7 @@ def whatif(
     for variant in asked[1:]:
         check_obeyed(described, variant, names)
     workload = log_on_site(log, replay, described)
-    question = Question(workload, content_of(log), out or Path("results") / "whatif", replays, seed)
+    question = Question(workload, content_of(log), folder, replays, seed)
     notes = console_for(stderr=True)
     for line in (
         f"{workload.name}: {how_many(len(workload), 'job', ',')}",
@@ -110,10 +128,8 @@ def whatif(
     answers: list[VariantReplay] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=notes
-        ) as bar:
-            task = bar.add_task("replays", total=sum(question.steps(name) for _, name in pairs))
+        with step_bar(notes) as bar:
+            task = bar.add_task("replays", total=sum(len(question.seeds(name)) for _, name in pairs))
             for variant, name in pairs:
                 bar.update(task, description=f"{name}, {variant.change or 'as it is'}")
                 answers.append(question.answer(variant, name, lambda: bar.advance(task)))
@@ -121,7 +137,8 @@ def whatif(
         notes.print(f"\nstopped; the replays so far are kept. To continue: {resume_command()}", soft_wrap=True)
         raise typer.Exit(130) from None
     comparison = VariantComparison(answers, job_groups(workload))
-    said = remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
+    said = [*rounded_numbers(described, change)]
+    said += remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
     if SLURM in names and replays < ENOUGH_REPLAYS:
         said.append(
             f"{how_many(replays, 'replay')}: the intervals hardly contain the chaos of replays; expected 8 or more"
@@ -140,10 +157,25 @@ KINDS = ("partition", "account", "user")
 PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, too
 
 
+def rounded_numbers(site: Site, changes: Sequence[str]) -> Iterator[str]:
+    """Yield what a reader must know of changes that multiply the nodes of a partition by a number that gives no whole one.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import Partition, SiteNode
+    >>> site = Site("s", [SiteNode(f"n{k}", 4) for k in range(3)], [Partition("p", ("n0", "n1", "n2"))])
+    >>> list(rounded_numbers(site, ["nodes.p * 1.5", "nodes.p * 2"]))
+    ['nodes.p * 1.5: 4.5 nodes, taken as 4']
+    """
+    for change in map(parse_change, changes):
+        if change.subject == "nodes" and change.sign == "*=":
+            exact = len(site.partition(change.name).nodes) * float(change.value)
+            if not exact.is_integer():
+                yield f"{change.text}: {exact:g} nodes, taken as {round(exact)}"
+
+
 def print_tables(comparison: VariantComparison, said: Sequence[str], console: Console, explain: bool) -> None:
     """Print the tables of the groups of each change, then that of all changes, and remarks."""
-    from ..whatif import changes_grid, effects_grid
-
     for answer in comparison.answers[1:]:
         for kind in PRINTED:
             grid = effects_grid(comparison, answer, kind)
@@ -159,7 +191,6 @@ def not_modelled_by(sites: Sequence[Site], dispatchers: Sequence[str]) -> dict[s
     """Return what the dispatchers do not obey of the site as it is and with each change: slurm alone, the others together."""
     from ...simulation.features.site_limits import not_modelled
     from ...simulation.slurm.calibration import not_obeyed
-    from ..whatif import SLURM
 
     by: dict[str, list[str]] = {}
     if SLURM in dispatchers:
@@ -190,8 +221,6 @@ def _limits_changed(site: Site, changed: Site, by_slurm: bool) -> list[str]:
 
 def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> None:
     """Raise WrongUse for a change that a dispatcher does not obey: its answer would be that nothing changes."""
-    from ..whatif import SLURM
-
     states = {node.name: node.state for node in site.nodes}
     changed = [n.name for n in variant.site.nodes if n.state != states.get(n.name, n.state) and n.state != "future"]
     if changed:
@@ -232,8 +261,6 @@ def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None
     """Write a row for each replay and group of jobs."""
     from dataclasses import asdict, fields
 
-    from ..whatif import Effect, effects
-
     heads = ["by", *(field.name for field in fields(Effect)), "verdict"]
     rows = [
         [kind or "all", *asdict(effect).values(), effect.verdict]
@@ -248,8 +275,6 @@ def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None
 
 def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
     """Write the answers as one HTML page."""
-    from ..whatif import changes_grid, effects, effects_grid, sentence
-
     table = changes_grid(comparison)
     sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *said])]
     for answer in comparison.answers[1:]:
@@ -265,3 +290,437 @@ def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, t
     with writing(path, "--page"):
         html = [section.html() for section in sections]
         write_whole(path, rendered("plot.html", title=title, what="what if", sections=html))
+
+
+# --- The replays of a log on a site as it is and with changes; each is kept.
+
+
+SLURM = "slurm"
+TOGETHER = "all together"
+HEADS = ("job", "submit", "took", "start")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A site with changes; ``change``: their text, empty for the site as it is."""
+
+    change: str
+    site: Site
+
+
+def variants(site: Site, changes: Sequence[str]) -> list[Variant]:
+    """Return the site as it is, with each change alone, and with all of them if there are several. Raises WrongChange."""
+    alone = [Variant(change, with_changes(site, [change])) for change in changes]
+    several = [Variant(TOGETHER, with_changes(site, changes))] if len(changes) > 1 else []
+    return [Variant("", site), *alone, *several]
+
+
+@dataclass(frozen=True, eq=False)
+class VariantReplay:
+    """The replay of a log on a site under a dispatcher.
+
+    Parameters
+    ----------
+    change : str
+        The change of the site; "" for the site as it is.
+    dispatcher : str
+        Its name.
+    ids : sequence of str
+        The jobs.
+    submit, took : ndarray of int64, shape (jobs,)
+        Submit times and durations in s.
+    start : ndarray of int64, shape (replays, jobs)
+        The starts in s in each of several replays, which differ in what no log records; -1: the job never started.
+    """
+
+    change: str
+    dispatcher: str
+    ids: Sequence[str]
+    submit: Ints
+    took: Ints
+    start: Ints
+
+    @property
+    def started(self) -> Bools:
+        """Which jobs started in all its replays; shape (jobs,)."""
+        return np.asarray((self.start >= 0).all(axis=0), np.bool_)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A log, and how it is replayed.
+
+    Parameters
+    ----------
+    log : Workload
+        The jobs, with those that were cancelled in the queue.
+    content : str
+        A hash of the file.
+    folder : Path
+        Where the replays are kept.
+    replays : int
+        Replays by the rules of Slurm, which differ in what no log records; a job's wait is the mean over them.
+    seed : int
+        The seed of the first one.
+    begins : dict of str to int or None
+        Change -> Unix time of a CalcPeriod of the priorities, for the changes that were replayed.
+    """
+
+    log: Workload
+    content: str
+    folder: Path
+    replays: int
+    seed: int
+    begins: dict[str, int | None] = field(default_factory=dict)
+
+    def answer(self, variant: Variant, dispatcher: str, on_step: Callable[[], None]) -> VariantReplay:
+        """Return the replays of a variant, those that are kept from their files; ``on_step`` is called after each of them."""
+        replayed = []
+        for seed in self.seeds(dispatcher):
+            replayed.append(self._kept(variant, dispatcher, seed))
+            on_step()
+        return replace(replayed[0], start=np.concatenate([each.start for each in replayed]))
+
+    def seeds(self, dispatcher: str) -> range:
+        """Return the seeds of the replays under a dispatcher."""
+        return range(self.seed, self.seed + (self.replays if dispatcher == SLURM else 1))
+
+    def file(self, variant: Variant, dispatcher: str, seed: int) -> Path:
+        """Return the file of a replay; its name has a hash of all that determines it."""
+        parts = (__version__, self.content, site_text(variant.site), dispatcher, seed)
+        key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
+        return self.folder / f"{dispatcher.replace(':', '_').replace('/', '_')}.{seed}.{key}.csv"
+
+    def _kept(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
+        """Return a replay from its file; if there is none, it is made and written."""
+        path = self.file(variant, dispatcher, seed)
+        if path.exists():
+            return _read(path, variant.change, dispatcher)
+        made = self._by_slurm(variant, seed) if dispatcher == SLURM else self._simulated(variant, dispatcher, seed)
+        columns = [made.submit.tolist(), made.took.tolist(), made.start[0].tolist()]
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(path, to_csv(HEADS, list(zip(made.ids, *columns, strict=True))))
+        return made
+
+    def _by_slurm(self, variant: Variant, seed: int) -> VariantReplay:
+        """Return a replay by the rules of Slurm."""
+        from ...simulation.slurm.calibration import priority_begin  # numba: half of the start of the command line
+        from ...simulation.slurm.jobs import slurm_jobs
+        from ...simulation.slurm.replay import SlurmReplay
+
+        jobs = slurm_jobs(self.log)
+        if variant.change not in self.begins:
+            self.begins[variant.change] = priority_begin(jobs, variant.site)
+        run = SlurmReplay(variant.site, jobs, seed=seed, begin=self.begins[variant.change])
+        run.run()
+        first = run.first_starts()
+        start = np.where(np.isnan(first), -1, np.rint(first)).astype(np.int64)
+        submit = np.array([job.submit for job in jobs], np.int64)
+        took = np.array([_took(job) for job in jobs], np.int64)
+        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, start[None, :])
+
+    def _simulated(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
+        """Return the replay under a dispatcher of ``simulate``."""
+        from ...simulation.simulator import simulate  # numba: half of the start of the command line
+
+        events: list[NodeEvent | ServerEvent] = [*variant.site.events, *cancellations(self.log)]
+        run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=seed, events=events)
+        took = np.where(run.start < 0, 0, run.end - run.start)
+        ids, submit = run.workload.ids, run.workload.submit
+        return VariantReplay(variant.change, dispatcher, ids, submit, took, run.start[None, :])
+
+
+def _took(job: SlurmJob) -> int:
+    """Return the seconds that a job ran, as recorded; its time limit if it never did."""
+    if not job.attempts:
+        return job.limit or 0
+    return job.attempts[-1].end - job.attempts[-1].start
+
+
+def _read(path: Path, change: str, dispatcher: str) -> VariantReplay:
+    """Return a replay that was kept. Raises WrongUse."""
+    head, *lines = csv.reader(read_text(path).splitlines()) or [[]]
+    if tuple(head) != HEADS:
+        raise WrongUse(f"{path}: its first line is not that of a replay; delete it, and run again")
+    try:
+        columns = [np.array([int(line[k]) for line in lines], np.int64) for k in range(1, len(head))]
+    except (ValueError, IndexError) as e:
+        raise WrongUse(f"{path}: it is damaged ({e}); delete it, and run again") from e
+    submit, took, start = columns
+    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, start[None, :])
+
+
+def job_groups(log: Workload) -> dict[str, dict[str, str]]:
+    """Return the partition, the account and the user of each job, by the name of what they are."""
+    from ...simulation.slurm.jobs import slurm_jobs
+
+    jobs = slurm_jobs(log)
+    return {
+        "partition": {job.id: ",".join(job.request.partitions) for job in jobs},
+        "account": {job.id: job.request.account for job in jobs},
+        "user": {job.id: job.user for job in jobs},
+    }
+
+
+# --- What a change of a site would have done to a log: differences per group of jobs, job by job, with intervals.
+
+UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))
+LARGE = 600.0  # of a unit, from which on the next one is taken
+LARGEST = 10  # groups of one kind that have a row
+ALL = "all jobs"
+P95 = 0.95
+FLOOR = 10.0  # s, the least duration in the bounded slowdown
+
+
+@dataclass(frozen=True, eq=False)
+class VariantComparison:
+    """The replays of the same jobs, those that started in all of them.
+
+    Parameters
+    ----------
+    answers : sequence of VariantReplay
+        The replays; the first one is what the others are compared with.
+    groups : mapping of str to mapping of str to str
+        Kind of group, such as ``partition`` -> job -> name of its group; a job that is missing has none.
+    """
+
+    answers: Sequence[VariantReplay]
+    groups: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The jobs that started in all replays, in the order of the first one."""
+        started = [{a.ids[k] for k in np.flatnonzero(a.started).tolist()} for a in self.answers]
+        common = set.intersection(*started)
+        return tuple(job for job in self.answers[0].ids if job in common)
+
+    @property
+    def left_out(self) -> int:
+        """How many jobs started in some of the replays, and not in all."""
+        some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
+        return len(some) - len(self.ids)
+
+    def never_started(self, answer: VariantReplay) -> tuple[str, ...]:
+        """Return the jobs that start in some replays of the first answer and in none of this one."""
+        before, after = (
+            {a.ids[k] for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()} for a in (self.answers[0], answer)
+        )
+        return tuple(job for job in self.answers[0].ids if job in before - after)
+
+    def title(self, answer: VariantReplay) -> str:
+        """Return the name of a replay in tables; the dispatcher is told if there are several."""
+        change = answer.change or "as it is"
+        several = len({a.dispatcher for a in self.answers}) > 1
+        return f"{change}, {answer.dispatcher}" if several else change
+
+    @cached_property
+    def submit(self) -> Ints:
+        """The submit times of the jobs in s."""
+        return self._column(self.answers[0], self.answers[0].submit)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The resamples of the log, the same for all replays."""
+        return Blocks.of(self.submit)
+
+    def _column(self, answer: VariantReplay, values: Ints) -> Ints:
+        row = {job: k for k, job in enumerate(answer.ids)}
+        return values[..., np.array([row[job] for job in self.ids], np.int64)]
+
+    def wait(self, answer: VariantReplay) -> Floats:
+        """Return the waits of the jobs in s, shape (replays, jobs)."""
+        return (self._column(answer, answer.start) - self.submit).astype(np.float64)
+
+    def slowdown(self, answer: VariantReplay) -> Floats:
+        """Return the bounded slowdowns of the jobs, shape (replays, jobs)."""
+        took = self._column(answer, answer.took)
+        return np.maximum(1.0, (self.wait(answer) + took) / np.maximum(took, FLOOR))
+
+    @cached_property
+    def unit(self) -> tuple[str, float]:
+        """The unit of waits in tables, and its seconds."""
+        mean = max(float(self.wait(a).mean()) if self.ids else 0.0 for a in self.answers)
+        return next((pair for pair in UNITS if mean < LARGE * pair[1]), UNITS[-1])
+
+    def masks(self, kind: str) -> dict[str, Bools]:
+        """Return the largest groups of a kind: name -> mask of its jobs."""
+        names = np.array([self.groups[kind].get(job, "") for job in self.ids])
+        known, counts = np.unique(names[names != ""], return_counts=True)
+        order = np.lexsort((known, -counts))[:LARGEST]
+        return {str(known[k]): names == known[k] for k in order.tolist()}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change does to the waits of a group of jobs.
+
+    Parameters
+    ----------
+    title : str
+        The replay.
+    group : str
+        The group.
+    jobs : int
+        Their number.
+    before, after : float
+        Mean wait in s, in the first replay and in this one.
+    p95_before, p95_after : float
+        95th percentiles of the wait in s.
+    slowdown : float
+        Mean bounded slowdown in this one.
+    difference : float
+        ``after - before``.
+    low, high : float
+        Its 95 % interval in s, over resamples of blocks of days and of replays.
+    """
+
+    title: str
+    group: str
+    jobs: int
+    before: float
+    after: float
+    p95_before: float
+    p95_after: float
+    slowdown: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the wait before; None if nothing waited."""
+        return self.difference / self.before if self.before else None
+
+    @property
+    def verdict(self) -> str:
+        """``shorter``, ``longer``, ``equal``, or ``open`` if the interval contains 0."""
+        if self.low == self.high == 0:
+            return "equal"
+        if self.high < 0:
+            return "shorter"
+        return "longer" if self.low > 0 else "open"
+
+
+def sentence(effect: Effect, unit: tuple[str, float]) -> str:
+    """Return an effect in words.
+
+    >>> effect = Effect("more nodes", "all jobs", 100, 7200, 5400, 9e4, 8e4, 4.0, -1800, -2520, -1080)
+    >>> sentence(effect, ("h", 3600.0))
+    'The mean wait of the same 100 jobs falls from 2.00 to 1.50 h (-25.00%); the interval of the difference is -0.70 to -0.30 h.'
+    """
+    name, seconds = unit
+    how = "falls" if effect.difference < 0 else "rises"
+    if effect.verdict == "equal":
+        how = "stays"
+    waits = f"{short(effect.before / seconds)} to {short(effect.after / seconds)} {name}"
+    text = f"The mean wait of the same {effect.jobs:,} jobs {how} from {waits}"
+    if effect.relative is not None:
+        text += f" ({signed(effect.relative)})"
+    if np.isnan(effect.low):
+        return f"{text}."
+    text += f"; the interval of the difference is {effect.low / seconds:+.2f} to {effect.high / seconds:+.2f} {name}"
+    return f"{text}, so that its sign is open." if effect.verdict == "open" else f"{text}."
+
+
+def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = "") -> list[Effect]:
+    """Return the effects on the groups of a kind, the largest first; without a kind, on all jobs.
+
+    Examples
+    --------
+    >>> submit = np.arange(0, 40 * 86_400, 7_200)
+    >>> ids = [str(k) for k in range(submit.size)]
+    >>> def waiting(change, wait):
+    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait)
+    >>> one, other = waiting("", 7200), waiting("x", 3600)
+    >>> [effect] = effects(VariantComparison([one, other], {}), other)
+    >>> effect.before, effect.after, effect.low, effect.verdict
+    (7200.0, 3600.0, -3600.0, 'shorter')
+    """
+    before = comparison.wait(comparison.answers[0])
+    after = comparison.wait(answer)
+    slowdown = comparison.slowdown(answer)
+    masks = comparison.masks(kind) if kind else {ALL: np.ones(len(comparison.ids), np.bool_)}
+    listed = []
+    for group, mask in masks.items():
+        if not mask.any():
+            continue
+        submit = comparison.submit[mask]
+        own_before = before[:, mask]
+        own_after = after[:, mask]
+        drawn = _drawn_means(comparison.blocks, submit, own_after, 1) - _drawn_means(
+            comparison.blocks, submit, own_before, 2
+        )
+        low, high = Blocks.interval(drawn)
+        listed.append(
+            Effect(
+                title=comparison.title(answer),
+                group=group,
+                jobs=int(mask.sum()),
+                before=float(own_before.mean()),
+                after=float(own_after.mean()),
+                p95_before=float(np.quantile(own_before.mean(axis=0), P95)),
+                p95_after=float(np.quantile(own_after.mean(axis=0), P95)),
+                slowdown=float(slowdown[:, mask].mean()),
+                difference=float(own_after.mean() - own_before.mean()),
+                low=low,
+                high=high,
+            )
+        )
+    return listed
+
+
+def _drawn_means(blocks: Blocks, submit: Ints, waits: Floats, seed: int) -> Floats:
+    """Return the mean wait in each resample: of blocks of days, and of as many replays as there are, drawn among them."""
+    each = np.array([blocks.means(submit, wait) for wait in waits])  # replays x resamples
+    replays, resamples = each.shape
+    drawn = np.random.default_rng(seed).integers(replays, size=(replays, resamples))
+    return np.asarray(np.take_along_axis(each, drawn, axis=0).mean(axis=0), np.float64)
+
+
+def changes_grid(comparison: VariantComparison) -> Grid:
+    """Return the table of the replays: a row for each, compared with the first one over all jobs."""
+    first, *others = comparison.answers
+    rows = [effect for answer in others for effect in effects(comparison, answer)]
+    title = f"{how_many(len(comparison.ids), 'job', ',')}, compared with: {comparison.title(first)}"
+    return Grid.of(title, [Column("change", lambda e: e.title, words=True, least=24), *_columns(comparison)], rows)
+
+
+def effects_grid(comparison: VariantComparison, answer: VariantReplay, kind: str) -> Grid:
+    """Return the table of the effects of a change on the groups of a kind."""
+    rows = effects(comparison, answer, kind)
+    columns = [Column(kind, lambda e: e.group, words=True), Column("jobs", lambda e: e.jobs, lambda n: f"{n:,}")]
+    return Grid.of(f"{comparison.title(answer)}: by {kind}", [*columns, *_columns(comparison)], rows)
+
+
+def _columns(comparison: VariantComparison) -> list[Column]:
+    unit, seconds = comparison.unit
+
+    def of(value: float) -> str:
+        return short(value / seconds)
+
+    def plus(value: float) -> str:
+        return f"{value / seconds:+,.2f}"
+
+    replays = max(len(answer.start) for answer in comparison.answers)
+    resampled = "resamples of blocks of days"
+    if replays > 1:
+        resampled += f" and of the {replays} replays"
+    return [
+        Column(f"wait\nbefore, {unit}", lambda e: e.before, of, "wait: mean time from submission to start"),
+        Column(f"wait\nafter, {unit}", lambda e: e.after, of),
+        Column(
+            f"differ\xad\nence, {unit}", lambda e: e.difference, plus, "difference: after - before, of the same jobs"
+        ),
+        Column("", lambda e: e.relative, signed),
+        Column(
+            f"95 %\ninterval, {unit}",
+            lambda e: None if np.isnan(e.low) else f"{plus(e.low)}..{plus(e.high)}",
+            meaning=f"interval: of the difference, from 1,000 {resampled} [Kunsch1989]",
+            words=True,
+        ),
+        Column("verdict", lambda e: e.verdict, meaning="open: the interval contains 0", words=True),
+        Column(f"p95\nbefore, {unit}", lambda e: e.p95_before, of, "p95: 95th percentile of the wait", spare=2),
+        Column(f"p95\nafter, {unit}", lambda e: e.p95_after, of, spare=2),
+        Column("slow\xad\ndown", lambda e: e.slowdown, short, "slowdown: mean bounded slowdown after", spare=3),
+    ]

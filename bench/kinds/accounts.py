@@ -29,10 +29,8 @@ from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
 from ...models.profit.problem import Segment
 from ...models.step_function import HOUR
-from ...models.words import how_many
-from ..records.form import equal_lengths, table
 from ..records.record import agree
-from ..records.store import Record
+from ..records.store import Record, equal_lengths, table
 
 HORIZON = "horizon"  # the account up to the end of the horizon
 END = "end"  # the account up to the end of the last job

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...models.problem import Problem, Schedule
-from .find import bench_object
+from . import bench_object
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -286,7 +286,7 @@ class DispatchKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print the objective, the platform, the queues and the demand."""
-        from ..show.instances import show_dispatch, show_production
+        from ..tables.instances import show_dispatch, show_production
 
         problem = instance.dispatch
         console.print(f"objective: {problem.objective} ({problem.sense})")

@@ -25,7 +25,7 @@ from ...models.words import how_many
 from ...solve import solve
 from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, percent
 from ..pages import Card, Section
-from ..plots.svg import single
+from ..pages.svg import single
 from ..records.record import outcome
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
@@ -624,7 +624,7 @@ class EvictionKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print the nodes to free, the deadline and the jobs."""
-        from ..show.instances import show_eviction
+        from ..tables.instances import show_eviction
 
         show_eviction(console, instance.eviction)
 

@@ -21,7 +21,7 @@ from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, seconds, signed
 from ..pages import Card, Section
-from ..plots.svg import COLOURS, GREY, INK, as_svg, single, stacked, styled
+from ..pages.svg import COLOURS, GREY, INK, as_svg, single, stacked, styled
 from ..records.store import Record
 from ..runs.view import SMALL, Default, Defaults, View
 from ..tables.methods import (
@@ -776,7 +776,7 @@ class ProfitKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print the platform, the queues, the demand, the prices and the scenarios."""
-        from ..show.instances import show_dispatch, show_profit
+        from ..tables.instances import show_dispatch, show_profit
 
         show_dispatch(console, instance.profit.dispatch)
         show_profit(console, instance)

@@ -18,7 +18,7 @@ from ...models.project.problem import Project
 from ...models.words import how_many
 from ..grid import GOOD, Column, Grid, number, percent, seconds
 from ..pages import Card, Section
-from ..plots.svg import single
+from ..pages.svg import single
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
 from ..tables.methods import ViewResults, group_by_view, status, summary
@@ -173,7 +173,7 @@ class ProjectKind(PlainKind):
 
     def describe(self, console: Console, instance: Instance) -> None:
         """Print sizes, simple bounds of the makespan and the resources."""
-        from ..show.instances import show_project
+        from ..tables.instances import show_project
 
         show_project(console, instance.project)
 

@@ -1,4 +1,4 @@
-"""The HTML pages of the bench: templates of jinja2, which write every text of the data as text."""
+"""Pages and pictures. Here the HTML pages: templates of jinja2, which write every text of the data as text."""
 
 from __future__ import annotations
 

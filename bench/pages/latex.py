@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,11 +13,10 @@ from ...instances.files.writing import to_csv, write_whole
 from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import latex_text, number
-from ..plots.statistics import draw_chart
-from ..plots.svg import require_matplotlib, styled
-from ..statistics.charts import ProfileChart
-from .report import report_grids
-from .tikz import LIBRARIES, MOST_BOXES, has_steps, is_drawn, rows_of_boxes, tikz
+from ..statistics.measures import ProfileChart
+from .figures import draw_chart
+from .report import HATCHED, TALL, report_grids
+from .svg import require_matplotlib, styled
 
 INCHES = (5.0, 2.3)  # of the width of a page, with the legend beside the axes
 MOST_ROWS = 45  # of a table on a page
@@ -148,3 +148,187 @@ def _figure(name: str, chart: ProfileChart) -> bytes:
         draw_chart(figure.subplots(), chart)
         figure.savefig(picture, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
     return picture.getvalue()
+
+
+# --- A Gantt chart of a report as a picture in TikZ, for papers: jobs, the unit of the axis, the end of the schedule.
+
+
+WIDE = 10.0  # cm of the axis
+LINE = 0.42  # cm of a row
+HIGHEST = 16.0  # cm of all rows
+MOST_BOXES = 1500  # rectangles of a picture; with more, LaTeX takes minutes
+LETTER, LEAST = 0.13, 0.26  # cm: the width of a letter of a label, the height of a rectangle that has one
+TICKS = 8  # about as many as the axis has
+MOST_NAMES = 12  # of a legend
+STEP = re.compile(r"job (\d+) step (\d+)\b", re.ASCII)  # of shops that are read from files
+LIBRARIES = r"\usetikzlibrary{patterns}"
+
+
+def is_drawn(chart: Mapping[str, Any]) -> bool:
+    """Return whether a chart is small enough for a picture."""
+    return sum(len(numbers) // 5 for _, _, numbers in chart["boxes"]) <= MOST_BOXES
+
+
+def tikz(chart: Mapping[str, Any], end: str = "end") -> str:
+    r"""Return the picture of a chart.
+
+    Parameters
+    ----------
+    chart
+        A chart as ``gantt.packed`` returns it.
+    end
+        The word at the line where the last rectangle ends, such as "makespan".
+
+    Returns
+    -------
+    str
+        An environment ``tikzpicture``; the document needs ``tikz`` and ``LIBRARIES``.
+
+    Examples
+    --------
+    >>> from schedlab.bench.pages.report import packed
+    >>> from schedlab.models.display.gantt import Bar, Gantt, Row
+    >>> picture = tikz(packed(Gantt((Row("saw"),), (Bar(0, 0, 4, "a"), Bar(0, 4, 9, "b")), ("",), seconds=False)))
+    >>> [line for line in picture.splitlines() if "end 9" in line]
+    ['\\draw[dashed] (10,0) -- (10,-0.5) node[above left, at start, font=\\scriptsize] {end 9};']
+    """
+    return "\n".join([r"\begin{tikzpicture}", *_lines(chart, end), r"\end{tikzpicture}"])
+
+
+def rows_of_boxes(chart: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return a row for each rectangle of a chart: row, label, group, start, end."""
+    named = chart["rows"]
+    rows = []
+    for group, _, numbers in chart["boxes"]:
+        name = chart["groups"][group][0] if group < len(chart["groups"]) else ""
+        for time, length, top, height, label in _fives(numbers):
+            middle = top + height / 2
+            row = min(named, key=lambda each: abs(each[0] - middle), default=(0, ""))[1]
+            text = chart["labels"][label] if label >= 0 else ""
+            rows.append((row, text, name, chart["start"] + time, chart["start"] + time + length))
+    return sorted(rows, key=lambda row: (row[3], row[4], str(row[0]), row[1]))
+
+
+def _lines(chart: Mapping[str, Any], end: str) -> Iterator[str]:
+    """Yield the lines of a picture: colours, closed periods, rectangles, names of rows, axis, marks, legend."""
+    high = min(HIGHEST, max(1.0, LINE * chart["lines"]) if chart["lines"] != 1 else 0.5)
+    colours = chart["colours"]
+    for k, colour in enumerate(colours):
+        yield rf"\definecolor{{schedlab{k}}}{{HTML}}{{{colour.removeprefix('#').upper()}}}"
+    for time, length, _ in chart["closed"]:
+        yield rf"\fill[black!8] ({_x(chart, time)},0) rectangle ({_x(chart, time + length)},{_short(-high)});"
+    for group, opacity, numbers in chart["boxes"]:
+        style = _style(group, opacity)
+        for box in _fives(numbers):
+            yield from _box(chart, high, style, box)
+    for at, label in chart["rows"]:
+        yield rf"\node[left, font=\scriptsize] at (0,{_y(high, at)}) {{{latex_text(str(label))}}};"
+    yield from _axis(chart, high, end)
+    yield from _legend(chart, high)
+
+
+def _box(chart: Mapping[str, Any], high: float, style: str, box: Sequence[int]) -> Iterator[str]:
+    """Yield a rectangle, and its label if there is room; a moment is a thick line."""
+    time, length, top, height, label = box
+    left, right = _x(chart, time), _x(chart, time + length)
+    upper, lower = _y(high, top), _y(high, top + height)
+    if not length:
+        yield rf"\draw[very thick] ({left},{upper}) -- ({left},{lower});"
+        return
+    yield rf"\filldraw[{style}] ({left},{upper}) rectangle ({right},{lower});"
+    text = _fitting(chart["labels"][label] if label >= 0 else "", float(right) - float(left))
+    if text and float(upper) - float(lower) >= LEAST:
+        middle = _short((float(left) + float(right)) / 2), _short((float(upper) + float(lower)) / 2)
+        yield rf"\node[font=\tiny] at ({middle[0]},{middle[1]}) {{{latex_text(text)}}};"
+
+
+def _fitting(label: str, wide: float) -> str:
+    """Return a label that fits into so many cm: of a shop's step the numbers of job and step, if they alone do; else "".
+
+    >>> _fitting("job 3 step 12", 3.0), _fitting("job 3 step 12 (fast)", 0.6), _fitting("job 3 step 12", 0.4)
+    ('job 3 step 12', '3.12', '')
+    """
+    step = STEP.match(label)
+    texts = [label, *([".".join(step.groups())] if step else [])]
+    return next((text for text in texts if LETTER * len(text) <= wide), "")
+
+
+def has_steps(chart: Mapping[str, Any]) -> bool:
+    """Return whether rectangles are steps of the jobs of a shop, which may have the numbers of both alone as label."""
+    return any(STEP.match(label) for label in chart["labels"])
+
+
+def _style(group: int, opacity: float) -> str:
+    """Return the style of a rectangle; what cannot be changed is hatched."""
+    if opacity == HATCHED:
+        return rf"draw=black!60, very thin, pattern=north east lines, pattern color=schedlab{group}"
+    return rf"draw=black!60, very thin, fill=schedlab{group}!{round(80 * opacity)}"
+
+
+def _axis(chart: Mapping[str, Any], high: float, end: str) -> Iterator[str]:
+    """Yield the axis with its ticks and its unit, and lines at the marks and at the end of the last rectangle."""
+    name, unit, zero = chart["unit"]
+    low = _short(-high)
+    yield rf"\draw (0,0) rectangle ({WIDE:g},{low});"
+    first, last = ((chart["start"] + t - zero) / unit for t in (0, chart["length"]))
+    step = _step(last - first)
+    tick = math.ceil(first / step - 1e-9) * step
+    while tick <= last + 1e-9:
+        x = _short(WIDE * (tick - first) / max(last - first, 1e-9))
+        yield rf"\draw ({x},{low}) -- ++(0,-0.08) node[below, font=\scriptsize] {{{number(round(tick, 9))}}};"
+        tick += step
+    yield rf"\node[below, font=\scriptsize] at ({WIDE / 2:g},{_short(-high - 0.4)}) {{time{f' ({name})' if name else ''}}};"
+    for time, label in chart["marks"]:
+        yield rf"\draw[red] ({_x(chart, time)},0) -- ({_x(chart, time)},{low}) node[above, at start, font=\scriptsize] {{{latex_text(label)}}};"
+    ends = [time + length for _, _, numbers in chart["boxes"] for time, length, *_ in _fives(numbers)]
+    if ends:
+        at = _x(chart, max(ends))
+        text = number(round((chart["start"] + max(ends) - zero) / unit, 2))
+        yield rf"\draw[dashed] ({at},0) -- ({at},{low}) node[above left, at start, font=\scriptsize] {{{latex_text(end)} {text}}};"
+
+
+def _legend(chart: Mapping[str, Any], high: float) -> Iterator[str]:
+    """Yield the names of the groups below the axis; of many the first ones."""
+    names = [(k, name) for k, (name, _) in enumerate(chart["groups"]) if name]
+    shown = names[:MOST_NAMES]
+    if len(names) < 2:
+        return
+    parts = [rf"\textcolor{{schedlab{k}}}{{\rule{{1ex}}{{1ex}}}}\,{latex_text(name)}" for k, name in shown]
+    parts += [f"and {len(names) - len(shown)} more"] if len(names) > len(shown) else []
+    text = r"\quad ".join(parts)
+    at = f"{WIDE / 2:g},{_short(-high - 0.85)}"
+    yield rf"\node[below, font=\scriptsize, text width={WIDE:g}cm, align=center] at ({at}) {{{text}}};"
+
+
+def _step(span: float) -> float:
+    """Return a round distance of about an eighth of a span.
+
+    >>> _step(55), _step(1.2), _step(0.0)
+    (10, 0.2, 1)
+    """
+    if span <= 0:
+        return 1
+    power = 10.0 ** math.floor(math.log10(span / TICKS))
+    step = next(power * k for k in (1, 2, 5, 10) if power * k * TICKS >= span)
+    return int(step) if step >= 1 else step
+
+
+def _fives(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[k : k + 5] for k in range(0, len(numbers), 5))
+
+
+def _x(chart: Mapping[str, Any], time: int) -> str:
+    return _short(WIDE * time / max(chart["length"], 1))
+
+
+def _y(high: float, position: float) -> str:
+    return _short(-high * position / TALL)
+
+
+def _short(value: float) -> str:
+    """Return a coordinate in cm, to hundredths of a millimetre.
+
+    >>> _short(3.14159), _short(-0.0), _short(11.0)
+    ('3.142', '0', '11')
+    """
+    return re.sub(r"\.?0+$", "", f"{value:.3f}").replace("-0", "0") if abs(value) < 0.0005 else f"{round(value, 3):g}"

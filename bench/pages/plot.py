@@ -18,17 +18,17 @@ from ...models.array_types import Ints
 from ...models.step_function import HOUR
 from ...models.words import how_many
 from ..errors import WrongUse
+from ..grid import time_text
+from ..kinds import kinds_with
 from ..kinds.base import Drawing, bench_kind, by_kind
-from ..kinds.find import kinds_with
-from ..plots.panels import with_attempts
-from ..plots.replay_chart import Chart, Frame, chart
-from ..plots.statistics import figures_of, statistics_of
-from ..plots.svg import require_matplotlib, side_by_side
 from ..records.record import platform_of
-from ..records.store import Record, files, jobs_file, read
+from ..records.store import Record, files, folders_of_records, jobs_file, no_records, read
 from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_grids, group_grids, summary
 from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
+from .figures import figures_of, statistics_of
+from .panels import Chart, Frame, chart, with_attempts
+from .svg import require_matplotlib, side_by_side
 
 if TYPE_CHECKING:
     from ...simulation.outputs import JobsTable
@@ -193,8 +193,11 @@ def _picture(path: Path, charts: Sequence[_Charts]) -> str:
 
 def _read_replays(folder: Path) -> tuple[list[tuple[str, ReplayResults]], list[Record]]:
     """Read the records of a folder: the results of replays, each with its title, and all other records."""
+    paths = files(folder)
+    if not paths and folders_of_records(folder):
+        raise no_records(folder)
     try:
-        return extract_replays(sorted(map(read, files(folder)), key=lambda r: str(r.get("started"))))
+        return extract_replays(sorted(map(read, paths), key=lambda r: str(r.get("started"))))
     except ValueError as e:
         raise WrongUse(str(e)) from e
     except (KeyError, TypeError) as e:
@@ -319,8 +322,8 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
 
 def _card(name: str, record: Mapping[str, Any], picture: Chart) -> Card:
     known = record.get("metrics") or {}
-    hours = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
-    texts = [f"{what} {seconds / HOUR:,.2f} h" for what, seconds in hours.items() if seconds is not None]
+    waits = {"mean wait": known.get("wait_mean"), "max wait": known.get("wait_max")}
+    texts = [f"{what} {time_text(seconds, 2)}" for what, seconds in waits.items() if seconds is not None]
     if known.get("slowdown_mean") is not None:
         texts.append(f"mean slowdown {known['slowdown_mean']:,.1f}")
     failure = str(record["message"]) if record["status"] == "error" else ""

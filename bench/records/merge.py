@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ...instances.files.writing import sync_folder, whole_file
 from ..errors import WrongUse
 from ..runs.selection import key_of
-from ..suites.best_known import BestKnown, keep_known, keep_new, known_values, new_bests
+from ..runs.suites import BestKnown, keep_known, keep_new, known_values, new_bests
 from .record import failed
-from .store import Record, faults_of_manifest, files, jobs_file, name_of, read, stem_of, write_manifest
+from .store import Record, faults_of_manifest, files, jobs_file, name_of, no_records, read, stem_of, write_manifest
 from .verify import OTHER_KEY, faults_of_form
 
 
@@ -50,7 +50,7 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[FoundRecord], list[tuple
     for folder in folders:
         paths = files(folder)
         if not paths:
-            raise WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
+            raise no_records(folder)
         for path in paths:
             try:
                 record = read(path)

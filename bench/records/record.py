@@ -16,11 +16,10 @@ from ...instances.workload import Report
 from ...models.platform import NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of
 from ..kinds.base import bench_kind
-from ..processes import machine_memory
 from ..replays.settings import ReplaySettings
+from ..runs.process import machine_memory
 from ..runs.selection import Run
-from .form import SCHEMA
-from .store import Record
+from .store import SCHEMA, Record
 
 if TYPE_CHECKING:
     from ...simulation.result import Simulation

@@ -39,14 +39,14 @@ from ..replays.case import (
 )
 from ..replays.energy import energy_faults, energy_json, times_of
 from ..replays.settings import USUAL_FLOOR, ReplaySettings
-from ..runs.selection import KILL_AFTER, Run, key_of
+from ..runs.process import KILL_AFTER
+from ..runs.selection import Run, key_of
+from ..runs.suites import FILE as BEST_KNOWN
+from ..runs.suites import known_values
 from ..runs.view import View
-from ..suites.best_known import FILE as BEST_KNOWN
-from ..suites.best_known import known_values
-from .form import fault_of_schema
 from .record import AGREE, agree, gap_of, times
 from .record import record as record_of
-from .store import Record, faults_of_manifest, files, jobs_file, read, read_json
+from .store import Record, fault_of_schema, faults_of_manifest, files, jobs_file, no_records, read, read_json
 
 if TYPE_CHECKING:
     from ...simulation.outputs import JobsTable
@@ -332,13 +332,14 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
     missing = _missing_part(record, case, settings)
     if missing:
         return [missing]
-    case, replayed, table = _replay_of(record, jobs, case, settings)
-    faults = _faults_of_run(record, case, replayed, settings)
+    recorded = _replay_of(record, jobs, case, settings)
+    replayed = recorded.replayed
+    faults = _faults_of_run(record, recorded.case, replayed, settings)
     if _broke_off(record):
         return faults
-    case = replace(case, workload=arrived(case.workload, replayed.end))
+    case = replace(recorded.case, workload=arrived(recorded.case.workload, replayed.end))
     if settings.users is not None:
-        case, wrong = with_requests(case, settings.users, replayed, table)
+        case, wrong = with_requests(case, settings.users, replayed, recorded.jobs)
         faults += wrong
     faults += energy_faults(record.get("energy"), energy_json(case, settings, replayed))
     value: Value | None = None if faults else _weighted_wait(case, replayed)
@@ -361,10 +362,16 @@ def _missing_part(record: Mapping[str, Any], case: ReplayCase, settings: ReplayS
     return ""
 
 
-def _replay_of(
-    record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings
-) -> tuple[ReplayCase, Simulation, JobsTable]:
-    """Return the replay of a record, read from its files: the case with the jobs that came up, the replay, its jobs file."""
+class RecordedReplay(NamedTuple):
+    """The replay of a record, read from its files: its case with the jobs that came up, the replay, the table of its jobs."""
+
+    case: ReplayCase
+    replayed: Simulation
+    jobs: JobsTable
+
+
+def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
+    """Return the replay of a record, read from its files."""
     from ...simulation.features.requeue import requeue_of
     from ...simulation.outputs import attempts_file, node_states_file, read_attempts, read_jobs, read_node_states
     from ...simulation.record_data import read_preemption, read_production
@@ -398,7 +405,7 @@ def _replay_of(
         path = node_states_file(jobs)
         power = read_node_states(path, case.platform, settings.node_policy or "", times_of(settings))
         replayed = replace(replayed, power=power)
-    return case, replayed, table
+    return RecordedReplay(case, replayed, table)
 
 
 def _faults_of_run(
@@ -590,7 +597,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
     valid: list[tuple[str, Record]] = []
     paths = files(folder)
     if not paths:
-        raise WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
+        raise no_records(folder)
     for path in paths:
         try:
             record = read(path)

@@ -20,8 +20,8 @@ from ...models.step_function import StepFunction
 from ...models.tariff import Tariff, check_covers
 from ...models.words import how_many
 from ..errors import WrongUse
-from ..records.form import table
 from ..records.record import agree
+from ..records.store import table
 from .settings import ReplaySettings
 
 if TYPE_CHECKING:

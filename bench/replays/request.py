@@ -13,11 +13,18 @@ from ...models.dispatch.objectives import find_objective
 from ...simulation.errors import NO_STRETCH
 from ..errors import WrongUse
 from ..runs.view import View
-from ..studies.study import Study
-from .case import check_desired, check_site, content_of_site, own_desired, preemption_settings, settings_of_each
+from .case import (
+    check_desired,
+    check_site,
+    check_there,
+    content_of_site,
+    own_desired,
+    preemption_settings,
+    settings_of_each,
+)
 from .energy import check_dispatchers, energy_settings
-from .open_log import check_there
 from .settings import OFF, SETTINGS, ReplaySettings, decision_limit, read_settings
+from .study import Study
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.registry import Named

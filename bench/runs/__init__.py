@@ -1,1 +1,1 @@
-"""Runs: their selection, their processes and supervision, and the replays of logs."""
+"""Runs: suites, their selection, their processes, the executors that start these, and their supervision."""

@@ -1,22 +1,37 @@
-"""The worker process of a run: its limits are enforced, it ends with the bench, and the cause of its end is found."""
+"""Processes: the worker of a run, whose limits are enforced and which ends with the bench; memory and members of groups."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from ...models.counts import how_many
 from ..errors import WrongUse
-from ..processes import group_memory, is_suspended, kill_group, oom_kills
-from .selection import KILL_AFTER
 
+if TYPE_CHECKING:
+    from ...simulation.dispatchers.dardis.network import Network
+
+
+try:
+    import psutil
+except ImportError:  # on Linux, psutil itself imports resource
+    psutil = None
+
+UNREADABLE = "the memory of processes cannot be read on this system: memory limits are not enforced"
 WORKER = (sys.executable, "-m", "schedlab.bench.runs.worker")
+RANKS = "--ranks"  # before the run: other ranks of an MPI job have node managers of DARDIS, rank 0 is the worker
+KILL_AFTER = 5.0  # seconds after its time limit at which a run is killed
 Cause = Literal["timeout", "out of memory", "crash", "unavailable"]
 START_LIMIT = 900.0  # seconds for a worker to begin to solve: imports, and the first compilation of all kernels
 ASLEEP = 3.0  # longer pauses in seconds between two checks of a child show that this process itself was suspended
@@ -189,3 +204,191 @@ class Child:
         self.message = f"ended with {how} and no result" + (
             f"; its last output: ...{printed[-600:]}" if printed else ""
         )
+
+
+# --- How replays of DARDIS over a network are started: the number of processes, the command of the worker, the ranks of MPI.
+
+
+def check_processes(network: str, nodes: int) -> None:
+    """Raise WrongUse if there are more processes of node managers than nodes."""
+    from ...simulation.dispatchers.dardis.network import Network
+
+    if Network.parse(network).processes - 1 > nodes:
+        raise WrongUse(
+            f"--processes {Network.parse(network).processes}: expected at most {nodes + 1}, one for the task manager and one "
+            f"for each of the {how_many(nodes, 'node')}"
+        )
+
+
+def worker_command(network: Network) -> Sequence[str]:
+    """Return the command of a worker whose replays use a network; for MPI, it begins with mpiexec.
+
+    Raises
+    ------
+    WrongUse
+        If a package or mpiexec is not installed.
+    """
+    package = {"mpi": "mpi4py", "dask": "distributed"}.get(network.transport)
+    if package is None:
+        return WORKER
+    if find_spec(package) is None:
+        raise WrongUse(
+            f"--transport {network.transport}: {package} is not installed: pip install 'schedlab[{network.transport}]'"
+        )
+    if network.transport != "mpi":
+        return WORKER
+    return (mpiexec(), "-n", str(network.processes), *WORKER, RANKS)
+
+
+def mpiexec() -> str:
+    """Return the path of mpiexec: beside Python, where pip installs that of MPICH, else in the search path."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    program = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if program is None:
+        raise WrongUse("--transport mpi: there is no mpiexec: pip install 'schedlab[mpi]'")
+    return program
+
+
+# --- Processes, by psutil: the members of a process group, their memory, their end; the memory of the machine.
+
+
+def seconds_since_start() -> float:
+    """Return the seconds since this process was started; its processor time if the system does not say."""
+    if psutil is not None:
+        with contextlib.suppress(psutil.Error, OSError):
+            return float(time.time() - psutil.Process().create_time())
+    return time.process_time()
+
+
+def members(group: int) -> Iterator[Any]:
+    """Yield the processes of a process group, and the descendants of its first process in groups of their own.
+
+    There are none if the system does not list its processes. mpiexec of MPICH starts each rank in a session of its own.
+
+    Parameters
+    ----------
+    group
+        The id of the group, which is that of its first process.
+
+    Yields
+    ------
+    psutil.Process
+        A process; it may end at any time.
+    """
+    if psutil is None:
+        return
+    pids = set()
+    with contextlib.suppress(psutil.Error, OSError):
+        for number in psutil.pids():
+            with contextlib.suppress(psutil.Error, OSError):  # the process ended meanwhile
+                if os.getpgid(number) == group:
+                    pids.add(number)
+                    yield psutil.Process(number)
+    for number in _descendants(group):
+        with contextlib.suppress(psutil.Error, OSError):
+            if number not in pids:
+                yield psutil.Process(number)
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the ids of the descendants of a process.
+
+    Linux lists the children of a process in /proc, in 0.1 ms; psutil reads the parents of all processes, in some ms.
+    """
+    pids: list[int] = []
+    try:
+        above = [process]
+        while above:
+            number = above.pop()
+            for task in Path(f"/proc/{number}/task").iterdir():
+                below = [int(child) for child in (task / "children").read_text().split()]
+                above += below
+                pids += below
+    except OSError:  # not Linux, a kernel without these files, or a process that ended meanwhile
+        with contextlib.suppress(psutil.Error, OSError):
+            pids += [p.pid for p in psutil.Process(process).children(recursive=True)]
+    return list(dict.fromkeys(pids))
+
+
+def group_memory(group: int) -> int:
+    """Return the resident memory of a process group in bytes; 0 if it cannot be read."""
+    return sum(map(_resident, members(group)))
+
+
+def tree_memory(process: int) -> int:
+    """Return the resident memory of a process and all its descendants in bytes; 0 if it cannot be read."""
+    if psutil is None:
+        return 0
+    try:
+        first = psutil.Process(process)
+        return sum(map(_resident, (first, *first.children(recursive=True))))
+    except (psutil.Error, OSError):
+        return 0
+
+
+def _resident(process: Any) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except (psutil.Error, OSError):  # the process ended meanwhile
+        return 0
+
+
+def is_memory_readable() -> bool:
+    """Return whether the memory of processes can be read, so that memory limits can be enforced."""
+    return tree_memory(os.getpid()) > 0
+
+
+def is_suspended(group: int) -> bool:
+    """Return whether a process of the group is stopped (SIGSTOP); False if it cannot be read."""
+    for process in members(group):
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.status() == psutil.STATUS_STOPPED:
+                return True
+    return False
+
+
+def kill_group(group: int) -> None:
+    """Kill all processes of a process group, and the descendants of its first process in groups of their own."""
+    below = _descendants(group) if psutil is not None else []
+    apart = [number for number in below if _group_of(number) not in (None, group)]
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+    for number in apart:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(number, signal.SIGKILL)
+
+
+def _group_of(process: int) -> int | None:
+    """Return the process group of a process, None if it has ended."""
+    try:
+        return os.getpgid(process)
+    except OSError:
+        return None
+
+
+def machine_memory() -> int | None:
+    """Return the memory of the machine in bytes, None if it cannot be read."""
+    if psutil is None:
+        return None
+    try:
+        return int(psutil.virtual_memory().total)
+    except (psutil.Error, OSError):
+        return None
+
+
+def oom_kills() -> int:
+    """Return how many processes the kernel has killed for lack of memory since it started; 0 if unknown (not on Linux)."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":
+                return int(count)
+    return 0
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1

@@ -10,13 +10,23 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, Task, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.progress_bar import ProgressBar
 
 from ...models.words import how_many
 from ..grid import number, seconds
 from ..records.store import Record
-from .selection import KILL_AFTER, Run
+from .process import KILL_AFTER
+from .selection import Run
 from .view import replay_label
 
 # --- Estimates of the time that runs take, printed before they start.
@@ -244,3 +254,10 @@ def outcome(record: Mapping[str, Any]) -> str:
         text += f", bound {number(record['bound'])}"
     took = (record["seconds"] or {}).get("total")
     return text + (f" in {seconds(took)} s" if took is not None else "")
+
+
+def step_bar(console: Console) -> Progress:
+    """Return a display of the progress of a command in steps, with the time that is left."""
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
+    )

@@ -25,11 +25,10 @@ from ...models.kind import KINDS
 from ...models.problem import Problem
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
-from ..processes import cores
 from ..replays.settings import ReplaySettings
+from .process import cores
 from .view import DAY_REPLAYED, NOON, USUAL_LIMIT, WHOLE, Default, Durations, View, defaults, scenarios_of, views_known
 
-KILL_AFTER = 5.0  # seconds after its time limit at which a run is killed
 MOST_THREADS = 8  # default for a run on a machine with more cores
 SEED = re.compile(r"\d{1,9}", re.ASCII)  # solvers accept 31 bits
 MOST_SEEDS = 10_000

@@ -17,15 +17,14 @@ from typing import Any, Generic, Protocol, TypeVar
 from rich.console import Console
 
 from ...instances import Instance, load
-from ...models.words import how_many
-from ..executors.base import LOCAL, POLL, Executor, Setting, Task
-from ..executors.node import LocalExecutor
+from ...models.counts import how_many
 from ..kinds.base import show_results
-from ..processes import UNREADABLE, is_memory_readable
 from ..records.record import failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
-from .process import WORKER
+from .executors import LOCAL, POLL, Executor, Setting, Task
+from .local_executor import LocalExecutor
+from .process import UNREADABLE, WORKER, is_memory_readable
 from .progress import how_long, named, watch
 from .selection import Run
 from .task import RunTask

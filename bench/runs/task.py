@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ...instances import Instance
-from ..executors.base import Where
 from ..records.record import BROKEN_OFF, failed
 from ..records.store import Record
 from ..replays.settings import RESULTS, RUNS
+from .executors import Where
 from .process import WORKER
 from .selection import RunRequest
 
 if TYPE_CHECKING:
-    from ..suites.best_known import BestKnown
+    from .suites import BestKnown
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...models.excerpt import excerpt
 from ...models.problem import Problem
 from ...models.words import clock, how_many
 from ..errors import WrongUse
-from ..kinds.find import bench_object, kinds_with
+from ..kinds import bench_object, kinds_with
 from ..replays.settings import ReplaySettings
 from ..terminal import say
 

@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..executors.node import HandOver, path_of
+from .local_executor import HandOver, path_of
+from .process import RANKS
 
 Send = Callable[[dict[str, Any]], None]
 LOG = "--log"
@@ -153,4 +154,9 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    if RANKS in sys.argv[1:-1]:
+        from ...simulation.dispatchers.dardis.mpi import run as run_on_ranks
+
+        run_on_ranks(main)
+    else:
+        main()

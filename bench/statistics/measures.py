@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf, log
+from math import floor, inf, log, log10
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...models.array_types import Floats
+from ...models.counts import how_many
 from ..errors import WrongUse
-from .sample import ANSWERED, ProblemRuns, RunOutcome, Sample
+from .sample import ANSWERED, ProblemRuns, RunOutcome, Sample, part_of
 
 # --- Measures of one run, and means of them over seeds and problems; formulas and sources are in docs/statistics.md.
 
@@ -321,3 +323,165 @@ class Goal:
 
 
 PROOF = Goal()
+
+
+# --- Parts of a sample by what the methods have reached.
+
+BRACKET = re.compile(r"(?P<low>\d+(\.\d+)?)\.\.(?P<high>\d+(\.\d+)?)?", re.ASCII)
+
+
+def subset(sample: Sample, text: str, goal: Goal) -> Sample:
+    """Return the problems on which methods have reached the goal.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    text
+        ``all``: each run has reached it. ``any``: some run has. ``admitted``: no solver, licence or limit of size has refused a
+        run. ``T0..T1``: some run has within T1 seconds, and the slowest
+        run took at least T0 (one that has not reached it: its time limit); T1 may be left out.
+    goal
+        The goal of the times.
+
+    Raises
+    ------
+    WrongUse
+        If the text is none of these, or there is no such problem.
+    """
+
+    def times(problem: ProblemRuns) -> list[float]:
+        return [goal.measure(problem, run) for runs in problem.runs.values() for run in runs]
+
+    bracket = BRACKET.fullmatch(text)
+    if text == "all":
+        return part_of(sample, lambda p: max(times(p)) < inf, f"all runs have brought to {goal.until}")
+    if text == "any":
+        return part_of(sample, lambda p: min(times(p)) < inf, f"some run has brought to {goal.until}")
+    if text == "admitted":
+        return part_of(
+            sample, lambda p: all(r.state != "refused" for runs in p.runs.values() for r in runs), "no run refused"
+        )
+    if bracket is None:
+        raise WrongUse(f"--subset {text:.50}: expected all, any, admitted, or seconds such as 1..60 or 10..")
+    low = float(bracket["low"])
+    high = inf if bracket["high"] is None else float(bracket["high"])
+    if high < low:
+        raise WrongUse(f"--subset {text:.50}: expected first the less number of seconds")
+
+    def within(problem: ProblemRuns) -> bool:
+        taken = times(problem)
+        slowest = max(min(t, problem.limit) for t in taken)
+        return min(taken) <= high and min(taken) < inf and slowest >= low
+
+    return part_of(sample, within, f"some run has brought to {goal.until} and are in the bracket {text} s")
+
+
+# --- The charts of profiles as plain data, the same on a page, in a picture and in a paper: curves from the axis to the limit.
+
+
+MOST = 200  # points of a curve
+LEAST_GAP = 1e-4  # at the left end of the axis of gaps: 0.01 %
+LEAST_SECONDS = 1e-3  # at the left end of the axis of seconds
+
+
+class ProfileLine(NamedTuple):
+    """A step function: ``y`` (0 to 1) holds from its ``x`` to the next one; the first and the last ``x`` are the ends of the axis."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+class ProfileChart(NamedTuple):
+    """Step functions over a logarithmic axis.
+
+    Attributes
+    ----------
+    key
+        Name of a file for it.
+    title
+        The title or caption.
+    label, share
+        What the axes show.
+    begin, end
+        The ends of the horizontal axis.
+    lines
+        A line per method.
+    """
+
+    key: str
+    title: str
+    label: str
+    share: str
+    begin: float
+    end: float
+    lines: Sequence[ProfileLine]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the chart as JSON can represent it; ``of_json`` makes the same chart of it."""
+        return self._asdict() | {"lines": [line._asdict() for line in self.lines]}
+
+    @classmethod
+    def of_json(cls, data: dict[str, Any]) -> ProfileChart:
+        """Return the chart of ``as_json``."""
+        return cls(**{**data, "lines": [ProfileLine(**line) for line in data["lines"]]})
+
+
+def profile_charts(sample: Sample, goal: Goal) -> list[ProfileChart]:
+    """Return the performance profile, the data profile and the distribution of the gaps of a sample.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    goal
+        What the times count to.
+    """
+    performance = performance_profiles(sample, goal.measure)
+    data = data_profiles(sample, goal.measure)
+    gaps = [Curve(c.method, 100 * c.x, c.y) for c in below_one(data_profiles(sample, gap))]
+    problems = how_many(len(sample.problems), "problem")
+    limit = max(p.limit for p in sample.problems)
+    ratio = max([2.0, *(float(c.x[-1]) for c in performance if c.x.size)])
+    quickest = min([limit / 10, *(float(c.x[0]) for c in data if c.x.size)])
+    first = 10.0 ** floor(log10(max(quickest, LEAST_SECONDS)))
+    return [
+        _chart(
+            "performance-profile",
+            f"Performance profile: {goal.text}; {problems}",
+            f"{goal.text}: times those of the best method",
+            "problems, %",
+            (1.0, 1.05 * ratio),
+            performance,
+        ),
+        _chart("data-profile", f"Data profile: {goal.text}; {problems}", goal.text, "runs, %", (first, limit), data),
+        _chart(
+            "gaps",
+            f"Gap to the best objective known at the end; {problems}",
+            "gap to the best objective known, at most, %",
+            "runs, %",
+            (100 * LEAST_GAP, 100.0),
+            gaps,
+        ),
+    ]
+
+
+def _chart(
+    key: str, title: str, label: str, share: str, axis: tuple[float, float], curves: Sequence[Curve]
+) -> ProfileChart:
+    begin, end = axis
+    return ProfileChart(key, title, label, share, begin, end, [_line(curve, begin, end) for curve in curves])
+
+
+def _line(curve: Curve, begin: float, end: float) -> ProfileLine:
+    """Return a curve from the begin to the end of the axis; what it reaches before the begin is its height there."""
+    inside = np.flatnonzero((curve.x > begin) & (curve.x <= end))
+    chosen = inside[np.unique(np.linspace(0, max(0, inside.size - 1), min(MOST, inside.size)).astype(np.int64))]
+    x = [begin, *curve.x[chosen].tolist(), end]
+    y = [curve.at(begin), *curve.y[chosen].tolist(), curve.at(end)]
+    return ProfileLine(curve.method, [_six_digits(v) for v in x], [_six_digits(v) for v in y])
+
+
+def _six_digits(value: float) -> float:
+    return float(f"{value:.6g}")

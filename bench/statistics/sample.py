@@ -1,4 +1,4 @@
-"""The runs of a folder as a sample: problems x methods x seeds, with the runs that are missing.
+"""The runs of a folder, or of some of its problems, as a sample: problems x methods x seeds, with the runs that are missing.
 
 A *problem* is a view of an instance. The time limit of a problem is the greatest of its runs, so that methods with other
 limits are measured on one scale. A method has the seeds of all its records; a seed that it lacks on a problem is missing.
@@ -6,8 +6,10 @@ limits are measured on one scale. A method has the seeds of all its records; a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -15,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from ...backends.gaps import close, refutes
 from ...models.words import how_many, how_many_of
 from ..errors import WrongUse
-from ..records.store import Record, files, read
+from ..records.store import Record, files, no_records, read
 from ..runs.view import View
 
 State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing", "refused"]
@@ -124,7 +126,7 @@ def records_of(folder: Path) -> list[Record]:
     except ValueError as e:
         raise WrongUse(str(e)) from e
     if not records:
-        raise WrongUse(f"{folder}: there are no records; bench run writes them")
+        raise no_records(folder)
     return records
 
 
@@ -299,3 +301,66 @@ def _improving(steps: Sequence[Step], sign: int) -> tuple[Step, ...]:
             better_steps.append((t, value))
             least = sign * value
     return tuple(better_steps)
+
+
+# --- Parts of a sample: problems by their name or folder.
+
+LETTERS = re.compile(r"[\W\d_].*", re.DOTALL)  # all from the first character that is no letter
+BY = ("folder", "letters")
+
+
+def matching(sample: Sample, patterns: Iterable[str]) -> Sample:
+    """Return the problems whose name, or ``folder/name``, matches one of some patterns with ``*`` and ``?``.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    patterns
+        Comma lists of patterns, such as "la*,ta*" or "jsp/*".
+
+    Raises
+    ------
+    WrongUse
+        If none matches.
+    """
+    wanted = [part.strip() for text in patterns for part in text.split(",") if part.strip()]
+
+    def has(problem: ProblemRuns) -> bool:
+        names = (problem.name, problem.name.partition(",")[0])
+        return any(fnmatchcase(full, w) for w in wanted for n in names for full in (n, f"{problem.folder}/{n}"))
+
+    return part_of(sample, has, f"match --instances {','.join(wanted)}")
+
+
+def groups(sample: Sample, by: str) -> list[tuple[str, Sample]]:
+    """Return the problems in groups, each with its name, in the order of the first problem.
+
+    Parameters
+    ----------
+    sample
+        The runs.
+    by
+        "folder": of the file of the instance. "letters": those that its name begins with, as ``la`` of la21.
+
+    Raises
+    ------
+    WrongUse
+        If it is something else.
+    """
+    if by not in BY:
+        raise WrongUse(f"--by {by:.50}: expected {' or '.join(BY)}")
+    members: dict[str, list[ProblemRuns]] = {}
+    for p in sample.problems:
+        name = p.folder if by == "folder" else LETTERS.sub("", p.name)
+        members.setdefault(name or "others", []).append(p)
+    return [(name, replace(sample, problems=problems, notes=())) for name, problems in members.items()]
+
+
+def part_of(sample: Sample, test: Callable[[ProblemRuns], bool], what: str) -> Sample:
+    """Return the problems of which a test is true; ``what``: what they are, for a note and a message. Raises WrongUse if there is none."""
+    kept: Sequence[ProblemRuns] = [p for p in sample.problems if test(p)]
+    if not kept:
+        raise WrongUse(f"none of the {how_many(len(sample.problems), 'problem')} is one that {what}")
+    note = f"{len(kept)} of {how_many(len(sample.problems), 'problem')} that {what}"
+    return replace(sample, problems=kept, notes=[*sample.notes, note])

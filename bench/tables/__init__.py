@@ -1,1 +1,1 @@
-"""Tables of results for the terminal."""
+"""What is shown in the terminal: tables of results, instances, logs and sites."""

@@ -359,8 +359,13 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
         *late,
     ]
     floor = next((row.metric("bsld_floor") or 10.0 for row, _ in known), 10.0)
-    meaning = MEANING.format(n=LARGEST, floor=floor) + (STARTED_MEANING if started else "")
-    meaning += (CORE_HOURS_MEANING if by == "core-hours" else "") + (LATE_MEANING if late else "")
+    meaning = MEANING.format(n=LARGEST, floor=floor)
+    if started:
+        meaning += STARTED_MEANING
+    if by == "core-hours":
+        meaning += CORE_HOURS_MEANING
+    if late:
+        meaning += LATE_MEANING
     return Grid.of(title, columns, lines, meaning)
 
 

@@ -17,7 +17,7 @@ from ..records.store import Record
 from ..runs.view import View
 
 if TYPE_CHECKING:
-    from ..suites.best_known import BestKnown
+    from ..runs.suites import BestKnown
 
 
 # --- The runs on one view of an instance: data of the tables.
@@ -361,7 +361,7 @@ INSTANCE_COLUMNS = (
 
 def show_instances(console: Console, records: Iterable[Record], known: Mapping[str, BestKnown]) -> list[str]:
     """Print the table, with the best-known values of ``known``; return the contradictions found."""
-    from ..suites.best_known import known_of
+    from ..runs.suites import known_of
 
     groups = group_by_view(r for r in records if r["replay"] is None)
     rows = [_instance(title, results, known_of(results.records[0], known)) for title, results in groups]

@@ -10,7 +10,21 @@ from statistics import fmean
 from typing import Any
 
 from ...simulation.dispatchers.production import PHASES as CYCLE
-from ..grid import BAD, UNKNOWN, Column, Grid, Styled, compact, count, mean, milliseconds, percent, ratio, short
+from ..grid import (
+    BAD,
+    UNKNOWN,
+    Column,
+    Grid,
+    Styled,
+    compact,
+    count,
+    mean,
+    milliseconds,
+    percent,
+    ratio,
+    short,
+    time_unit,
+)
 from ..records.store import Record
 from ..replays.settings import USUAL_FLOOR, ReplaySettings
 from ..runs.view import View, replay_label
@@ -245,8 +259,10 @@ def _lateness(results: ReplayResults) -> Grid:
 
 
 def _machine(results: ReplayResults) -> Grid:
+    longest = max((row.metric("makespan") or 0.0 for row in results.rows), default=0.0)
+    unit, length = time_unit(longest)
     columns = [
-        *metrics("jobs|killed", "started killed"), metric("makespan h", "makespan", lambda s: f"{s / 3600:,.1f}"),
+        *metrics("jobs|killed", "started killed"), metric(f"makespan {unit}", "makespan", lambda s: f"{s / length:,.1f}"),
         metric("waiting: mean", "queue_mean", short), metric("waiting: max", "queue_max"),
         *metrics("running: mean|submitting", "running_mean running_submitting", short), metric("running: max", "running_max"),
     ]  # fmt: skip

@@ -17,7 +17,7 @@ from statistics import fmean
 from typing import cast
 
 from rich.console import Console
-from schedlab.bench.studies.days import paired
+from schedlab.bench.replays.carry_out import paired
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.lns import (
     AroundTime,

@@ -75,11 +75,15 @@ def test_more_nodes_shorten_the_waits_and_a_second_call_repeats_nothing(bench, c
     assert rows["partition.batch.MaxTime = 30, slurm", "all"]["verdict"] in ("open", "equal")
     assert "all together" in out and "falls from" in (tmp_path / "w.html").read_text()
     kept = sorted((tmp_path / "kept").iterdir())
-    assert len(kept) == 8
+    assert len(kept) == 4 * (2 + 1)  # two replays by the rules of Slurm, one under fcfs
     before = [path.stat().st_mtime_ns for path in kept]
     code, again, _ = bench(*words)
     assert code == 0 and again == out
     assert [path.stat().st_mtime_ns for path in kept] == before
+    kept[-1].unlink()  # as if Ctrl-C had come before the last one
+    code, again, _ = bench(*words)
+    assert code == 0 and again == out
+    assert [path.stat().st_mtime_ns for path in kept[:-1]] == before[:-1] and kept[-1].exists()
 
 
 def test_a_log_with_partitions_and_no_site_is_replayed_with_a_warning(bench, in_process, centre, tmp_path):
@@ -315,6 +319,32 @@ def test_a_log_without_nodes_is_no_log_to_calibrate_with(bench, centre, tmp_path
     assert code != 0 and "expected the column NodeList" in text, text
 
 
+@pytest.fixture
+def overfull(centre, tmp_path):
+    """The log with two jobs that ran on more CPUs than their node has: 64 and 5 in place of 4."""
+    lines = (centre / "jobs.txt").read_text().splitlines()
+    for row, cpus in ((4, 64), (9, 5)):
+        lines[row] = lines[row].replace("|4|4|1|", f"|{cpus}|{cpus}|1|").replace("cpu=4,", f"cpu={cpus},")
+    (tmp_path / "jobs.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path / "jobs.txt"
+
+
+@pytest.mark.parametrize("command", [["calibrate"], ["whatif", "--change", "nodes.batch + 1"]])
+def test_jobs_with_more_cpus_than_their_nodes_hold_are_named(bench, centre, overfull, command):
+    code, out, err = bench(command[0], overfull, "--site", centre / "slurm.conf", *command[1:])
+    text = " ".join((out + err).split())
+    assert code == 2 and "Traceback" not in text, text
+    assert re.search(r"job 4 ran with 64 CPUs on 'n[12]', which has 4 on the site", text), text
+    assert re.search(r"job 9 ran with 5 CPUs on 'n[12]', which has 4", text) and "--on-unknown skip" in text, text
+
+
+def test_jobs_with_more_cpus_than_their_nodes_hold_are_left_out_if_told(bench, centre, overfull):
+    words = ["calibrate", overfull, "--site", centre / "slurm.conf", "--on-unknown", "skip", "--replays", 1]
+    code, out, err = bench(*words)
+    text = " ".join((out + err).split())
+    assert code == 0 and "58 jobs" in text and "job 4: it ran with 64 CPUs on 'n" in text, text
+
+
 def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     words = ["whatif", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1, "--out", tmp_path]
     words += ["--change", "nodes.batch + 1"]
@@ -330,10 +360,19 @@ def test_a_damaged_replay_is_named(bench, centre, tmp_path):
     [
         (["whatif", "--change", "nodes.batc + 2"], "did you mean batch"),
         (["whatif", "--change", "more"], "expected a change such as"),
+        (["whatif", "--change", "nodes.batch * 1e6"], "partition batch would have 2,000,000 nodes; at most "),
+        (["whatif", "--change", "nodes.batch + 900000000"], "partition batch would have 900,000,002 nodes; at most "),
+        (["whatif", "--change", "nodes.batch * 0.2"], "partition batch would have 0.4 nodes; at least 1 is expected"),
+        (["whatif", "--change", "nodes.batch * 1e999"], "expected a number"),
+        (["whatif", "--change", "nodes.batch * nan"], "expected a number"),
         (["whatif", "--change", "node.n1.state = DOWN"], "does not obey the states of nodes (n1)"),
         (["whatif", "--change", "nodes.batch + 1", "--dispatchers", "esy"], "easy"),
         (["whatif", "--change", "nodes.batch + 1", "--page", "none/w.html"], "there is no folder none"),
+        (["whatif", "--change", "nodes.batch + 1", "--dispatchers", ","], "expected at least one dispatcher"),
+        (["whatif", "--change", "nodes.batch + 1", "--csv", "."], "--csv .: cannot be written (it is a folder)"),
+        (["whatif", "--change", "nodes.batch + 1", "--out", __file__], "cannot be written (it is a file)"),
         (["calibrate", "--csv", "none/w.csv"], "there is no folder none"),
+        (["calibrate", "--page", "."], "--page .: cannot be written (it is a folder)"),
         (["calibrate", "--zone", "Mars"], "unknown time zone"),
     ],
 )

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.bench.cli.leaderboard import FIGURES, Replayed, Standing, ranking
 from schedlab.bench.statistics.inference import Blocks, jain_index
-from schedlab.bench.tables.leaderboard import FIGURES, Replayed, Standing, ranking
 
 DAY = 86_400
 HOUR = 3600

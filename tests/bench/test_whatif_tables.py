@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from schedlab.bench.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid
+from schedlab.bench.cli.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid
 
 DAY = 86_400
 SUBMIT = np.arange(0, 56 * DAY, 6 * 3600)

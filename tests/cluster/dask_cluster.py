@@ -10,8 +10,8 @@ import psutil
 import pytest
 from bench.executors.test_dask import CLIENT, Heard, marks, perform, runs_of, wait_for
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.executors import dask
 from schedlab.bench.records.store import read
+from schedlab.bench.runs import dask_executor
 
 
 def test_the_workers_of_a_client_that_is_killed_end_and_the_same_command_gives_the_same_records(tmp_path):
@@ -56,7 +56,7 @@ def test_a_scheduler_that_is_lost_ends_the_command_and_keeps_the_records(tmp_pat
 def test_a_cluster_without_workers_is_refused(tmp_path, monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(dask, "CONNECT", 1.0)
+    monkeypatch.setattr(dask_executor, "CONNECT", 1.0)
     refused = pytest.raises(WrongUse, match="the scheduler has no worker; start some with dask worker")
     with LocalCluster(n_workers=0, dashboard_address=None) as cluster, refused:
         perform(tmp_path, runs_of("work:0"), address=cluster.scheduler_address)

@@ -13,12 +13,12 @@ import psutil
 import pytest
 from cluster.one_node import NODE, OneNode, missing
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.executors import slurm as commands
-from schedlab.bench.executors import slurm as executor
-from schedlab.bench.executors.base import Setting
-from schedlab.bench.executors.slurm import SlurmExecutor
 from schedlab.bench.records.store import Store, read
+from schedlab.bench.runs import slurm_executor as commands
+from schedlab.bench.runs import slurm_executor as executor
+from schedlab.bench.runs.executors import Setting
 from schedlab.bench.runs.selection import Run
+from schedlab.bench.runs.slurm_executor import SlurmExecutor
 from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 pytestmark = [

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from schedlab.bench.grid import Grid, short
-from schedlab.bench.studies.days import paired, student
+from schedlab.bench.replays.carry_out import paired, student
 
 FIGURES = (
     ("missed", "missed", 1.0),

@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from schedlab.bench.plots.panels import draw_grouped
-from schedlab.bench.plots.statistics import PANEL, figure
-from schedlab.bench.plots.svg import COLOURS
+from schedlab.bench.pages.figures import PANEL, figure
+from schedlab.bench.pages.panels import draw_grouped
+from schedlab.bench.pages.svg import COLOURS
 from schedlab.instances import Instance
 from schedlab.models.profit.cooling import along
 from schedlab.models.step_function import DAY, HOUR

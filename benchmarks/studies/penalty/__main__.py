@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from schedlab.bench.plots.panels import Groups
-from schedlab.bench.plots.statistics import grouped_bars
-from schedlab.bench.plots.svg import side_by_side
+from schedlab.bench.pages.figures import grouped_bars
+from schedlab.bench.pages.panels import Groups
+from schedlab.bench.pages.svg import side_by_side
 from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances.files.writing import write_whole
 from schedlab.simulation import check_dispatcher

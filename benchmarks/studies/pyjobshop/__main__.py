@@ -19,7 +19,7 @@ from rich.console import Console
 from schedlab.bench.errors import WrongUse
 from schedlab.bench.grid import Grid
 from schedlab.bench.records.store import files, read
-from schedlab.bench.suites.best_known import known_values
+from schedlab.bench.runs.suites import known_values
 from schedlab.instances import load
 from schedlab.models import Project
 

@@ -9,9 +9,8 @@ import sys
 import pytest
 import schedlab.bench
 from schedlab.bench.errors import exit_code
-from schedlab.bench.records.form import first_fault
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store, jobs_file, read, stem_of
+from schedlab.bench.records.store import Store, first_fault, jobs_file, read, stem_of
 from schedlab.bench.runs.selection import Run, plan
 from schedlab.bench.terminal import Plain
 from schedlab.instances.files.folder import content_of
@@ -127,7 +126,7 @@ class TestNames:
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
         """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
-        monkeypatch.setattr("schedlab.bench.executors.node.Child", None)  # no run is started
+        monkeypatch.setattr("schedlab.bench.runs.local_executor.Child", None)  # no run is started
         from schedlab.bench.runs.selection import RunRequest
         from schedlab.instances import load
 
@@ -291,15 +290,15 @@ class TestStops:
     @pytest.mark.parametrize(
         ("place", "words"),
         [
-            ("schedlab.bench.replays.open_log.read_trace", ("import", "swf", "x", "--out", "out")),
+            ("schedlab.bench.replays.case.read_trace", ("import", "swf", "x", "--out", "out")),
             ("schedlab.bench.cli.importing.write", ("import", "swf", "log.swf", "--out", "out")),
             ("schedlab.bench.cli.importing.read_weather", ("import", "weather", "x", "--out", "out")),
-            ("schedlab.bench.replays.open_log.read_trace", ("import", "curie", "x", "--out", "out")),
+            ("schedlab.bench.replays.case.read_trace", ("import", "curie", "x", "--out", "out")),
             ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
             ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
             ("schedlab.bench.pages.plot.files", ("plot", "out")),
-            ("schedlab.bench.guide.files", ("guide", "out")),
-            ("schedlab.bench.records.verify.files", ("verify", "out")),
+            ("schedlab.bench.cli.guide.files", ("guide", "out")),
+            ("schedlab.bench.records.store.files", ("verify", "out")),
             ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
         ],
         ids=lambda words: " ".join(words)[:15] if isinstance(words, tuple) else "",

@@ -13,10 +13,10 @@ from pathlib import Path
 import psutil
 import pytest
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.executors import dask as module
-from schedlab.bench.executors.base import Setting
-from schedlab.bench.executors.dask import DaskExecutor
 from schedlab.bench.records.store import Store, read
+from schedlab.bench.runs import dask_executor as module
+from schedlab.bench.runs.dask_executor import DaskExecutor
+from schedlab.bench.runs.executors import Setting
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
@@ -194,7 +194,7 @@ def test_wrong_use_is_refused_before_anything_runs(tmp_path, cluster, monkeypatc
         WrongUse, match=r"a run has 3 threads, the largest Dask worker 1: start workers with --nthreads 3"
     ):
         perform(tmp_path, runs_of("work:0", threads=3), None, None, cluster)
-    monkeypatch.setattr("schedlab.bench.executors.node.write_whole", lambda path, text: None)
+    monkeypatch.setattr("schedlab.bench.runs.local_executor.write_whole", lambda path, text: None)
     with pytest.raises(
         WrongUse, match=r"the Dask worker tcp://\S+ cannot see the folder \S+out: choose --out on a file"
     ):

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import schedlab.bench.suites
+import schedlab
 from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
 from schedlab.instances.classic import LIBRARIES
@@ -19,7 +19,7 @@ from schedlab.instances.formats.shops import (
 )
 from schedlab.models import kind
 
-EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
+EXAMPLES = Path(schedlab.__file__).parent / "bench/suites/examples"
 PROJECT = """\
 jobs  (incl. supersource/sink ):  3
 RESOURCES

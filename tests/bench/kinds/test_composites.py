@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.cli.app import main
-from schedlab.bench.executors.node import HandOver, with_best
 from schedlab.bench.kinds.dispatch import run_composite
 from schedlab.bench.records.store import files, read
+from schedlab.bench.runs.local_executor import HandOver, with_best
 from schedlab.bench.runs.selection import Run, RunRequest, plan
 from schedlab.bench.runs.view import View
 from schedlab.instances import load, write

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
-from schedlab.bench.pages.gantt import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed
-from schedlab.bench.pages.report import content_of
+from schedlab.bench.pages.report import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, content_of, packed
 from schedlab.bench.records.verify import Instances
 from schedlab.bench.statistics.sample import sample_of
 from schedlab.heuristics import first_solution
@@ -86,7 +85,7 @@ def test_the_largest_charts_are_left_out_and_the_page_says_so(monkeypatch):
     found = charts(records, budget=sizes[1] + sizes[3] + 10)
     assert [c.get("why") for c in found] == [TOO_LARGE, None, TOO_LARGE, None]
     assert all("chart" in c for c in charts(records, budget=sum(sizes)))
-    monkeypatch.setattr("schedlab.bench.pages.gantt.MOST", sizes[1] + sizes[3])
+    monkeypatch.setattr("schedlab.bench.pages.report.MOST", sizes[1] + sizes[3])
     notes = content_of(records, {}, "mine")["notes"]
     assert notes == [
         "Gantt charts of the best runs: 2 of 4 problems",

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab.bench.pages.panels import Frame, chart, means
 from schedlab.bench.pages.plot import OTHERS, legend_of, plot
-from schedlab.bench.plots.replay_chart import Frame, chart, means
 from schedlab.bench.records.record import plain, record
 from schedlab.bench.records.store import Store, stem_of
 from schedlab.bench.replays.settings import ReplaySettings

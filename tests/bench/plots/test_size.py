@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import default_rng
-from schedlab.bench.plots.replay_chart import MOST_JOBS, Frame, chart
+from schedlab.bench.pages.panels import MOST_JOBS, Frame, chart
 from schedlab.models import NodeGroup, Platform
 from schedlab.simulation import JobsTable, NodeRanges
 from schedlab.simulation.outputs import Kind

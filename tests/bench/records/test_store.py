@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import replace
 
@@ -108,3 +109,27 @@ def test_a_valid_record_is_found_beside_a_damaged_one_with_the_same_key(tmp_path
     (tmp_path / f"a.1.{RUN.key}.json").write_text("{")
     with Store(tmp_path) as store:
         assert store.find(RUN.key) == one()
+
+
+def test_a_folder_of_folders_of_records_is_verified_as_a_whole(bench, profit_results, tmp_path):
+    for name in ("b", "a/deeper"):
+        shutil.copytree(profit_results, tmp_path / name)
+    (tmp_path / "c" / "notes.json").parent.mkdir()
+    (tmp_path / "c" / "notes.json").write_text("{}")
+    code, out, err = bench("verify", tmp_path)
+    lines = out.splitlines()
+    each = len(files(profit_results))
+    assert code == 0, (out, err)
+    assert lines[-1] == f"{tmp_path}: {2 * each} records in 2 folders, {2 * each} valid, 0 not valid or not checked"
+    assert [f"{tmp_path / name}: {each} records" in out for name in ("a/deeper", "b", "c")] == [True, True, False]
+    files(tmp_path / "b")[0].write_text("{}")
+    code, out, _ = bench("verify", tmp_path)
+    assert code == 1 and out.splitlines()[-1].endswith(f"{2 * each - 1} valid, 1 not valid or not checked")
+
+
+@pytest.mark.parametrize("words", [["statistics"], ["report"], ["merge", "--out", "x"], ["plot"]])
+def test_a_folder_of_folders_of_records_says_which_it_has(bench, profit_results, tmp_path, words):
+    pytest.importorskip("matplotlib")
+    shutil.copytree(profit_results, tmp_path / "inner")
+    code, _, err = bench(words[0], tmp_path, *words[1:])
+    assert code == 2 and f"give one of them: {tmp_path / 'inner'}" in err, err

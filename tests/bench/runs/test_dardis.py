@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 import schedlab as sl
-from schedlab.bench.replays import launch
+from schedlab.bench.runs import process
 from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis.network import Network
 
@@ -105,15 +105,15 @@ def test_wrong_options_are_a_sentence(run, options, why):
 
 @pytest.mark.parametrize(("transport", "package"), [("mpi", "mpi4py"), ("dask", "distributed")])
 def test_a_package_that_is_missing_is_named_with_its_installation(run, monkeypatch, transport, package):
-    monkeypatch.setattr(launch, "find_spec", lambda name: None)
+    monkeypatch.setattr(process, "find_spec", lambda name: None)
     code, text = run("eurora_99", "--transport", transport)
     assert code == 2 and f"{package} is not installed: pip install 'schedlab[{transport}]'" in text
     monkeypatch.undo()
 
 
 def test_mpi_without_mpiexec_is_a_sentence(run, monkeypatch):
-    monkeypatch.setattr(launch.shutil, "which", lambda name: None)
-    monkeypatch.setattr(launch.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(process.shutil, "which", lambda name: None)
+    monkeypatch.setattr(process.sys, "executable", "/nowhere/python")
     code, text = run("eurora_99", "--transport", "mpi")
     assert code == 2 and "there is no mpiexec: pip install 'schedlab[mpi]'" in text
 

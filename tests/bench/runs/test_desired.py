@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.bench.studies.study import study_names
+from schedlab.bench.replays.study import study_names
 from schedlab.instances.registry import SHIPPED
 from schedlab.simulation.desired_use import desired_figures
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench.plots.panels import node_curves
+from schedlab.bench.pages.panels import node_curves
 
 SUMMER = ["--scenario", "air,summer,cheap"]
 TARIFF = "time_s,g_co2_per_kwh\n0,300\n{},400\n"

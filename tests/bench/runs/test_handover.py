@@ -6,8 +6,8 @@ import time
 import pytest
 import schedlab as sl
 from schedlab.backends import Incumbent
-from schedlab.bench.executors import node as handover
-from schedlab.bench.executors.node import HandOver, handed_over, path_of, remove, with_best
+from schedlab.bench.runs import local_executor as handover
+from schedlab.bench.runs.local_executor import HandOver, handed_over, path_of, remove, with_best
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.view import View
 from schedlab.heuristics import multi_search

@@ -11,8 +11,7 @@ from itertools import chain
 
 import pytest
 from schedlab.bench.cli.app import _command
-from schedlab.bench.records.form import REPLAY, fault_of, first_fault
-from schedlab.bench.records.store import files, read
+from schedlab.bench.records.store import REPLAY, fault_of, files, first_fault, read
 from schedlab.bench.replays.settings import ReplaySettings
 from shared_data import DATA
 

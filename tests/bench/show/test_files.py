@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.bench.replays.settings import SETTINGS
-from schedlab.bench.show.files import KINDS, Shown
+from schedlab.bench.tables.inputs import KINDS, Shown
 
 LOGS = dict.fromkeys(("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 

@@ -1,7 +1,7 @@
 """``bench show LOG``: jobs and nodes per hour, and their picture."""
 
 import pytest
-from schedlab.bench.plots.inputs import MOST
+from schedlab.bench.pages.inputs import MOST
 
 
 def log(path, jobs):

@@ -39,7 +39,7 @@ def shown(bench):
 def test_a_log_of_an_unknown_machine_is_shown_with_all_that_was_left_out(shown, log):
     out = shown("show", str(log))
     for text in (
-        "jobs.txt: 2 jobs in 0.0 h",
+        "jobs.txt: 2 jobs in 2.0 min",
         "not read: 1 line",
         "line 6: Submit is 'noon'",
         "skipped: 1 row of job steps",

@@ -5,12 +5,18 @@ from itertools import permutations
 
 import pytest
 from schedlab.bench.errors import WrongUse
-from schedlab.bench.statistics.charts import ProfileChart, profile_charts
-from schedlab.bench.statistics.measures import PROOF, Goal, by_problem, performance_profiles
-from schedlab.bench.statistics.sample import sample_of
-from schedlab.bench.statistics.subsets import groups, matching, subset
-from schedlab.bench.statistics.summary import borda, minizinc, statistics_of
-from schedlab.bench.tables.statistics import against, better_than_known
+from schedlab.bench.statistics.comparison import borda, minizinc, statistics_of
+from schedlab.bench.statistics.measures import (
+    PROOF,
+    Goal,
+    ProfileChart,
+    by_problem,
+    performance_profiles,
+    profile_charts,
+    subset,
+)
+from schedlab.bench.statistics.sample import groups, matching, sample_of
+from schedlab.bench.statistics.tables import against, better_than_known
 from synthetic_runs import made
 
 PROVEN = {"status": "optimal"}

@@ -4,9 +4,8 @@ import json
 from statistics import NormalDist
 
 import pytest
-from schedlab.bench.studies.comparison import compare
-from schedlab.bench.studies.days import paired, student
-from schedlab.bench.studies.study import Exhibit, Quantity, Study, find_study
+from schedlab.bench.replays.carry_out import compare, paired, student
+from schedlab.bench.replays.study import Exhibit, Quantity, Study, find_study
 from schedlab.bench.tables.replays import RECORDED, DispatcherRow
 from schedlab.simulation import check_dispatcher
 

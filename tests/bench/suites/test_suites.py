@@ -7,16 +7,15 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.bench.errors import WrongUse
+from schedlab.bench.runs import suites
+from schedlab.bench.runs.chosen import choose, plans_of
 from schedlab.bench.runs.selection import RunRequest
-from schedlab.bench.suites import best_known
-from schedlab.bench.suites.best_known import BestKnown, collected, new_bests
-from schedlab.bench.suites.choice import choose, plans_of
-from schedlab.bench.suites.suite import read_suite, shipped_suites
+from schedlab.bench.runs.suites import BestKnown, collected, new_bests, read_suite, shipped_suites
 from schedlab.instances import load
 from schedlab.models.words import how_many
 from shared_data import DATA
 
-EXAMPLES = Path(best_known.__file__).parent / "examples"
+EXAMPLES = suites.SHIPPED / "examples"
 OWN = """\
 seeds = [1, 2]
 threads = 1
@@ -185,7 +184,7 @@ def test_a_new_best_is_reported_and_its_schedule_kept(bench, in_process, tmp_pat
         "verified, objective 22\n",
     )
     assert json.loads(kept.read_text())["objective"] == 22
-    assert best_known.known_values(out)["small_modes"] == BestKnown(9, None, "a guess")
+    assert suites.known_values(out)["small_modes"] == BestKnown(9, None, "a guess")
     assert bench("verify", out)[0] == 0
 
 
@@ -230,7 +229,7 @@ def test_classic_finds_files_in_folders_and_leaves_out_hidden_ones(tmp_path):
 
 
 def test_the_list_of_the_literature_and_files_that_extend_it(tmp_path):
-    known = best_known.given(["literature"])
+    known = suites.given(["literature"])
     assert known["ft10"] == BestKnown(930, 930, "github.com/ScheduleOpt/benchmarks, commit 79f0edc, 2026-06-01")
     assert known["ta33"] == known["ta33js"] and (known["dmu45"].value, known["dmu45"].bound) == (3266, 3217)
     assert known["tai4_4_1"].value == known["ta4x4_1os"].value == 193 and known["mk06"].value == 57
@@ -239,7 +238,7 @@ def test_the_list_of_the_literature_and_files_that_extend_it(tmp_path):
     assert all(each.bound is None or each.bound <= each.value for each in known.values())
     own = tmp_path / "mine.csv"
     own.write_text("instance,value,source,date\nft10.txt,929,a thesis,2026-01-31\nnew,7,,\n")
-    both = best_known.given(["literature", str(own)])
+    both = suites.given(["literature", str(own)])
     assert both["ft10"] == BestKnown(929, None, "a thesis, 2026-01-31") and both["new"] == BestKnown(
         7, None, "mine.csv"
     )
@@ -247,9 +246,9 @@ def test_the_list_of_the_literature_and_files_that_extend_it(tmp_path):
     for wrong, told in (("instance\nft10\n", "value"), ("instance,value\nft10,many\n", "many")):
         own.write_text(wrong)
         with pytest.raises((WrongUse, ValueError), match=told):
-            best_known.given([str(own)])
+            suites.given([str(own)])
     with pytest.raises(WrongUse, match="there is no such file; expected a CSV file, or literature"):
-        best_known.given(["nowhere.csv"])
+        suites.given(["nowhere.csv"])
 
 
 def test_a_run_is_compared_with_a_list(bench, in_process, tmp_path, monkeypatch):
@@ -258,7 +257,7 @@ def test_a_run_is_compared_with_a_list(bench, in_process, tmp_path, monkeypatch)
     options = ["--methods", "multi-sgs,cpsat:modes", "--time-limit", 5, "--known", "mine.csv", "--out", "out"]
     code, _out, err = bench("run", EXAMPLES / "small_project.sm", *options)
     assert code == 0 and "new best of small_project: 19" in err and "a guess" in err
-    assert list(best_known.known_values(tmp_path / "out")) == ["small_project"]
+    assert list(suites.known_values(tmp_path / "out")) == ["small_project"]
     text = " ".join(bench("statistics", "out")[1].split())
     assert "project problems: best-known values" in text and "better than the best-known values" in text
     assert bench("report", "out", "--out", "r.html", "--latex", "paper")[0] == 0
@@ -276,7 +275,7 @@ def test_classic_on_a_flat_folder_takes_the_best_known_values_beside_it(bench, i
     out = tmp_path / "out"
     code, text, err = bench("run", "classic", "--data", tmp_path / "data", "--methods", "cpsat:modes", "--out", out)
     assert code == 0 and "ft" in text and "best_known.csv" in err
-    assert best_known.known_values(out)["ft"].value == 20
+    assert suites.known_values(out)["ft"].value == 20
 
 
 @pytest.mark.parametrize("names", [[], ["notes.md"], ["notes.md", "log.swf"]])

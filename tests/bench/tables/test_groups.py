@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 from schedlab.backends import UnknownName
-from schedlab.bench.plots.statistics import FIGURES
-from schedlab.bench.records.form import first_fault
+from schedlab.bench.pages.figures import FIGURES
+from schedlab.bench.records.store import first_fault
 from schedlab.bench.tables.dispatchers import parse_by
 
 pytestmark = pytest.mark.usefixtures("in_process")

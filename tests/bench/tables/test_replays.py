@@ -190,8 +190,8 @@ def test_all_figures_of_a_replay_are_in_the_grids():
     }
     for name in jobs.keys() - shown_elsewhere - parts:
         v = marked[name]
-        hours = {f"{v / 3600:,.1f}"} if name == "makespan" else set()
-        forms = {f"{v:.3f}", f"{v:,.0f}", f"{v:.0f}", f"{1000 * v:,.0f}", f"{100 * v:.1f}%", f"{100 * v:.2f}%"} | hours
+        shown = {f"{v / 60:,.1f}"} if name == "makespan" else set()
+        forms = {f"{v:.3f}", f"{v:,.0f}", f"{v:.0f}", f"{1000 * v:,.0f}", f"{100 * v:.1f}%", f"{100 * v:.2f}%"} | shown
         assert forms & cells, name
 
 

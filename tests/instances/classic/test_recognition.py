@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-import schedlab.bench.suites
+import schedlab
 from schedlab.instances import FormatError, load, read_fjsplib, read_jsplib, read_patterson, read_psplib
 from schedlab.instances.classic import is_classic, read_classic, read_knapsack
 from schedlab.instances.formats.projects import read_progen_max
@@ -11,7 +11,7 @@ from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.models import ProblemError
 from shared_data import DATA
 
-EXAMPLES = Path(schedlab.bench.suites.__file__).parent / "examples"
+EXAMPLES = Path(schedlab.__file__).parent / "bench/suites/examples"
 READERS = {
     "small_job_shop.txt": read_jsplib,
     "small_flexible.fjs": read_fjsplib,

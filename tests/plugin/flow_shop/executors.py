@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from schedlab.bench.executors.base import Setting
-from schedlab.bench.executors.node import LocalExecutor
+from schedlab.bench.runs.executors import Setting
+from schedlab.bench.runs.local_executor import LocalExecutor
 
 
 class Listing(LocalExecutor):

@@ -1,4 +1,7 @@
-"""Runs in job arrays of SLURM, in packs of short runs. The arrays go on if the bench is killed; the same command finds them."""
+"""Runs in job arrays of SLURM, in packs of short runs. The arrays go on if the bench is killed; the same command finds them.
+
+``python -m schedlab.bench.runs.slurm_executor FOLDER INDEX`` is the process of an element of an array.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import getpass
 import json
 import os
 import re
+import select
 import shlex
 import shutil
 import subprocess
@@ -23,12 +27,12 @@ from ...instances.files.writing import write_whole
 from ...models.excerpt import with_short_repr
 from ...models.words import how_many
 from ..errors import WrongUse
-from ..records.store import name_of, read
-from ..runs.process import START_LIMIT
-from ..runs.progress import START_UP
-from ..runs.selection import KILL_AFTER, Run
-from .base import MOST_LOST, Setting, Task
-from .node import Needed, failed_record, needed, spec_of
+from ..records.store import Record, name_of, read
+from .executors import MOST_LOST, POLL, Setting, Task
+from .local_executor import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
+from .process import KILL_AFTER, START_LIMIT, cores
+from .progress import START_UP
+from .selection import Run
 
 # --- The commands of SLURM: sbatch, squeue, scontrol, scancel. None of them needs its accounting database.
 
@@ -120,7 +124,7 @@ SPARE_MB = 512  # memory of the process that supervises the runs
 SCRIPT = """\
 #!/bin/sh
 test -r {batch}/{packs} && cd {cwd} || exit {unseen}
-exec {python} -m schedlab.bench.executors.slurm_pack {batch} "$SLURM_ARRAY_TASK_ID" \
+exec {python} -m schedlab.bench.runs.slurm_executor {batch} "$SLURM_ARRAY_TASK_ID" \
 >>{batch}/"$SLURM_ARRAY_TASK_ID".log 2>>{batch}/"$SLURM_ARRAY_TASK_ID".err
 """
 
@@ -469,3 +473,82 @@ def _seconds(text: str) -> float:
     if not 1 <= value < float("inf"):
         raise WrongUse(f"--slurm pack={text}: expected at least 1 second of runs in a job, such as pack=600")
     return value
+
+
+# --- The process of an element of a job array: it performs the runs of its pack, one after another.
+
+
+LACKING = 4  # exit code if this machine cannot perform the runs
+
+
+def main() -> None:
+    """Perform the pack of the array folder and index in the arguments."""
+    batch = Path(sys.argv[1])
+    index = int(sys.argv[2])
+    sys.stdout.write("\n")  # ends the line that an earlier process was killed in
+    need = Needed(*json.loads((batch / NEED).read_text(encoding="utf-8")))
+    fault = lacking(need)
+    if fault:
+        _print(event="lacking", fault=f"the SLURM node {os.uname().nodename} {fault}")
+        sys.exit(LACKING)
+    before = Pack(batch, index, {}).news()
+    starts = Counter(of(event) for event in before if event["event"] == "begun")
+    ended = {of(event) for event in before if event["event"] == "ended"}
+    pack = read_pack(batch, index)
+    for spec in pack["specs"]:
+        run = run_of(spec)
+        folder = Path(spec["out"])
+        here = (str(folder), run.key)
+        if here in ended:
+            continue
+        if starts[here] >= MOST_LOST:
+            record = failed_record(run, "crash", f"its SLURM job was lost {MOST_LOST} times while it was running")
+        else:
+            _print(event="begun", folder=here[0], key=here[1])
+            record = perform(run, folder, pack["command"])
+        _write(folder / name_of(record), json.dumps(record, indent=1, allow_nan=False) + "\n")
+        _print(event="ended", folder=here[0], key=here[1])
+
+
+def perform(run: Run, folder: Path, command: Sequence[str]) -> Record:
+    """Perform a run within the memory of the job and return its record."""
+    process = RunProcess(run, folder, command, min(1.0, run.threads / cores()), memory_of_job())
+    try:
+        while not process.over:
+            select.select([process.out], [], [], POLL)
+            for event in process.step():
+                if event["event"] == "compiling":
+                    _print(event="compiling", folder=str(folder), key=run.key)
+        return process.end()
+    finally:
+        process.stop()
+
+
+def memory_of_job() -> float | None:
+    """Return the memory in GB that SLURM allows the runs of this job; None if it limits none."""
+    whole = os.environ.get("SLURM_MEM_PER_NODE", "")
+    each = os.environ.get("SLURM_MEM_PER_CPU", "")
+    count = os.environ.get("SLURM_CPUS_ON_NODE", "1")
+    megabytes = 0
+    if whole.isdigit():
+        megabytes = int(whole)
+    elif each.isdigit():
+        megabytes = int(each) * int(count)
+    return max(megabytes - SPARE_MB, megabytes // 2) / 1024 if megabytes > 0 else None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a record; once more if a bench that starts has taken its temporary file for one of a dead process."""
+    try:
+        write_whole(path, text, name_synced=False)
+    except FileNotFoundError:
+        write_whole(path, text)
+
+
+def _print(**event: Any) -> None:
+    sys.stdout.write(json.dumps(event) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -24,10 +24,10 @@ from uuid import uuid4
 from ...models.excerpt import with_short_repr
 from ...simulation.dispatchers.dardis.transport import OPEN, local_cluster
 from ..errors import WrongUse
-from ..processes import cores
 from ..records.store import Record
-from .base import MOST_LOST, POLL, Setting, Task
-from .node import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
+from .executors import MOST_LOST, POLL, Setting, Task
+from .local_executor import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
+from .process import cores
 
 CONNECT = 5.0  # seconds to reach a scheduler
 NO_WORKER = 60.0  # seconds without any worker after which the runs are given up

@@ -14,11 +14,9 @@ from rich.console import Console
 
 from ...backends import UnknownName
 from ...instances.files.writing import write_whole
-from ...models.step_function import HOUR
 from ..errors import WrongUse
 from ..records.store import Record, jobs_file
-from ..statistics.charts import LEAST_SECONDS, ProfileChart, profile_charts
-from ..statistics.measures import Goal, by_problem, penalized
+from ..statistics.measures import LEAST_SECONDS, Goal, ProfileChart, by_problem, penalized, profile_charts
 from ..statistics.sample import Sample
 from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
 from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
@@ -53,6 +51,7 @@ from .svg import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 # --- The use of a resource over time beside the desired use.
 
@@ -200,8 +199,9 @@ def running(results: ReplayResults, folder: Path) -> str:
 def frontier_of_waits(results: ReplayResults) -> str:
     """Return mean bounded slowdown against the longest wait, a point per dispatcher; "" with fewer than two."""
     known = [(r.name, r.metric("wait_max"), r.metric("bounded_slowdown_mean")) for r in results.rows]
-    points = [FrontierPoint(name, x / HOUR, y) for name, x, y in known if x and y]
-    labels = "longest wait, hours", "mean bounded slowdown"
+    unit, length = time_axis(max((x for _, x, _ in known if x), default=0.0))
+    points = [FrontierPoint(name, x / length, y) for name, x, y in known if x and y]
+    labels = f"longest wait, {unit}", "mean bounded slowdown"
     title = "mean bounded slowdown against longest wait"
     return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL) if len(points) > 1 else ""
 

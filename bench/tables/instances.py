@@ -28,7 +28,7 @@ from ...models.words import clock, how_many, listed
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 from ..kinds.base import bench_kind
-from ..processes import cores
+from ..runs.process import cores
 from ..runs.progress import how_long
 from ..runs.selection import RunRequest, plan
 from ..runs.view import defaults

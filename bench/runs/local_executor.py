@@ -27,14 +27,13 @@ from ...models.excerpt import with_short_repr
 from ...models.problem import Problem, Schedule, objective_of, violations_of
 from ...models.words import how_many
 from ..kinds.dispatch import bounded
-from ..processes import machine_memory
 from ..records.record import BROKEN_OFF, answer, record
 from ..records.store import Record, stem_of
 from ..replays.settings import ReplaySettings
-from ..runs.process import WORKER, Child
-from ..runs.selection import Run
-from ..runs.view import View
-from .base import Setting, Task
+from .executors import Setting, Task
+from .process import WORKER, Child, machine_memory
+from .selection import Run
+from .view import View
 
 if TYPE_CHECKING:
     from ...heuristics import Placement

@@ -1,19 +1,56 @@
-"""What ``bench explain`` prints: why a problem is infeasible, as text or JSON; its progress on the standard error."""
+"""``bench explain``: why a problem is infeasible, as text or JSON; its progress on the standard error."""
 
 from __future__ import annotations
 
 import json
 import time
+from typing import Annotated
+
+import typer
 
 from ...backends.solver_thread import INTERRUPTED
-from ...explain import explain
+from ...explain import explain as explain_infeasible
+from ...models.counts import how_many
 from ...models.elements import Progress
 from ...models.problem import Problem
 from ...models.words import how_many
 from ..errors import WrongUse
+from ..replays.settings import PROBLEM
 from ..terminal import say
+from .options import InstanceName, Part, with_options
 
 SECONDS = 1.0  # least time between two lines of progress
+
+
+@with_options()
+def explain(
+    instance: InstanceName,
+    *,
+    part: Part,
+    objective_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="why is no objective at least as good as this? several objectives: 3600,120", rich_help_panel=PROBLEM
+        ),
+    ] = None,
+    backend: Annotated[str, typer.Option(help="the backend that checks parts of the problem")] = "cpsat",
+    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds")] = 60.0,
+    threads: Annotated[int | None, typer.Option(min=1, help="threads of the solver; default: its own")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="random seed of the solver")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="print the answer as JSON")] = False,
+) -> None:
+    """Explain why an instance is infeasible.
+
+    The answer is a minimal set of jobs, resources, windows and limits that cannot hold together. Exit code 0 if it was found,
+    or if the instance is feasible; 1 if that was not decided in the time given, or if the
+    solver was found to be wrong.
+
+    Example: bench explain my_day --at 12:00
+
+    Example: bench explain project_small --objective-limit 20
+    """
+    is_decided = explain_problem(part.problem(instance), objective_limit, backend, time_limit, threads, seed, as_json)
+    raise typer.Exit(0 if is_decided else 1)
 
 
 def explain_problem(
@@ -35,7 +72,7 @@ def explain_problem(
         Ctrl-C, before the problem was proven infeasible.
     """
     try:
-        explanation = explain(
+        explanation = explain_infeasible(
             problem,
             objective_limit=None if objective_limit is None else parse_limits(objective_limit),
             backend=backend,

@@ -1,4 +1,4 @@
-"""From the words of the command line to instances and requests: instances, files, folders, suites."""
+"""``bench run``: from the words of the command line to instances and requests, which are run and compared with best-known values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,35 @@ from glob import glob
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
-from ...instances.classic import READABLE, classic_form, is_classic
+from ...instances.classic import READABLE, classic_form, is_classic, library_name
 from ...instances.files.folder import SETTINGS, content_of
 from ...models.words import how_many
 from ..errors import WrongUse
-from ..runs.selection import Run, RunRequest, parse_methods, parse_seeds, plan
-from ..runs.supervision import Plans
-from ..runs.view import parse_clock, parse_durations, parse_keep
-from .suite import RunGroup, Suite, is_suite, read_suite, shipped_suites
+from ..grid import number
+from ..records.record import failed
+from ..records.store import Record
+from ..tables.methods import show_instances
+from .selection import Run, RunRequest, parse_methods, parse_seeds, plan
+from .suites import (
+    NewBest,
+    RunGroup,
+    Suite,
+    collected,
+    is_suite,
+    keep_known,
+    keep_new,
+    known_values,
+    new_bests,
+    read_suite,
+    shipped_suites,
+)
+from .supervision import Plans, conclude, perform
+from .task import RunTask
+from .view import parse_clock, parse_durations, parse_keep
 
 Open = Callable[[str], Instance]
 GLOB = frozenset("*?[")
@@ -298,3 +317,88 @@ def _methods_of(part: Part, kind: str) -> dict[str, SchedlabError | None]:
         except SchedlabError as e:
             refusals[method] = e
     return refusals
+
+
+# --- ``bench run`` of suites, folders and files: everything is checked, run, and compared with the best-known values.
+
+
+FULL_TABLES = 8  # instances up to which the table of methods of each one is printed
+
+
+def carry_out_chosen(chosen: Chosen, task: RunTask, tables: Console, notes: Console) -> int:
+    """Plan and run what was chosen, print tables and notes, and return the exit code.
+
+    Parameters
+    ----------
+    chosen
+        Instances with their requests.
+    task
+        The options. Its request has the number of parallel runs.
+    tables, notes
+        Consoles of tables and of progress.
+
+    Returns
+    -------
+    int
+        0, 1 if a run failed or two results contradict each other, 130 after Ctrl-C.
+    """
+    task = replace(task, instances=chosen.instances)
+    said = list(chosen.notes)
+    best = collected(table for suite in chosen.suites for table in suite.best)
+    plans = plans_of(chosen, lambda instance: _folder(chosen, task, instance), said)
+    for note in said:
+        notes.print(note, soft_wrap=True)
+    folders = list(dict.fromkeys(folder for folder, _ in plans))
+    run = {library_name(instance.name) for _, instance in chosen.instances}
+    best |= {name: value for name, value in task.known.items() if name in run}
+    if not task.recording.dry_run:
+        for folder in folders:
+            keep_known(folder, best)
+    records = perform(plans, task, tables, notes)
+    if isinstance(records, int):
+        return records
+    if task.recording.as_json:
+        return conclude(plans, records, task, tables, notes)
+    many = len({(r["instance"], str(r["view"])) for r in records}) > FULL_TABLES
+    code = _conclude_shortly(plans, records, notes) if many else conclude(plans, records, task, tables, notes)
+    return _compare(plans, records, tables, notes, many) or code
+
+
+def _folder(chosen: Chosen, task: RunTask, instance: Instance) -> Path:
+    return task.out or Path("results") / (chosen.folder or instance.name)
+
+
+def _conclude_shortly(plans: Plans, records: Sequence[Record], notes: Console) -> int:
+    for folder in dict.fromkeys(folder for folder, _ in plans):
+        notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
+        notes.print(f"Statistics over all instances: bench statistics {folder}", soft_wrap=True)
+    return 1 if any(map(failed, records)) else 0
+
+
+def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Console, many: bool) -> int:
+    """Print the table of instances if there are many or best-known values; keep new best schedules. Return 1 for a contradiction."""
+    keys = {folder: {run.key for at, runs in plans if at == folder for run in runs} for folder, _ in plans}
+    wrong = 0
+    for folder, own in keys.items():
+        mine = [r for r in records if r["key"] in own]
+        values = known_values(folder)
+        if many or values:
+            wrong += len(show_instances(tables, mine, values))
+        better = new_bests(mine, values)
+        keep_new(folder, better)
+        for new in better:
+            notes.print(_sentence(new, folder), soft_wrap=True)
+        wrong += sum(new.refuted for new in better)
+    return 1 if wrong else 0
+
+
+def _sentence(new: NewBest, folder: Path) -> str:
+    r = new.record
+    known = new.known
+    text = (
+        f"new best of {r['instance']}: {number(r['objective'])} by {r['method']}, verified; best known: {number(known.value)} "
+        f"({known.source}); its schedule is in {folder}/new_best/{r['instance']}.json"
+    )
+    if not new.refuted:
+        return text
+    return f"{text}. It refutes the bound {number(known.bound)} of this source: one of them is wrong"

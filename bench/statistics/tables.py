@@ -19,12 +19,10 @@ from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import DIM, Column, Grid, Styled, fixed, number, percent, seconds
 from ..records.store import Record
-from ..statistics.comparison import Difference, least_problems
-from ..statistics.measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral
-from ..statistics.measures import seconds as seconds_to_proof
-from ..statistics.sample import ProblemRuns, RunOutcome, Sample, name_of, outcome_of, sample_of
-from ..statistics.subsets import groups
-from ..statistics.summary import MethodStatistics, VirtualBest, statistics_of, virtual_best
+from .comparison import Difference, MethodStatistics, VirtualBest, least_problems, statistics_of, virtual_best
+from .measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral
+from .measures import seconds as seconds_to_proof
+from .sample import ProblemRuns, RunOutcome, Sample, groups, name_of, outcome_of, sample_of
 
 MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "
@@ -274,16 +272,22 @@ def comparison_columns(alpha: float) -> list[Column]:
         Column("", lambda d: d.quantity, words=True),
         Column("first", lambda d: _mean_of_side(d, 0)),
         Column("second", lambda d: _mean_of_side(d, 1)),
-        Column("effect", lambda d: f"x {d.effect:.3f}" if d.quantity == "time" else f"{100 * d.effect:+.2f}"),
+        Column("effect", _effect),
         Column(f"{100 * (1 - alpha):g} % interval", _interval_of_difference),
         Column("less", lambda d: d.less),
         Column("equal", lambda d: d.equal),
         Column("more", lambda d: d.more),
-        Column(
-            "p", lambda d: d.adjusted if d.less + d.more else None, lambda p: "< 0.0001" if p < 1e-4 else f"{p:.4f}"
-        ),
+        Column("p", lambda d: d.adjusted if d.less + d.more else None, _p_value),
         Column("verdict", lambda d: d.verdict, words=True, least=12),
     ]
+
+
+def _effect(d: Difference) -> str:
+    return f"x {d.effect:.3f}" if d.quantity == "time" else f"{100 * d.effect:+.2f}"
+
+
+def _p_value(p: float) -> str:
+    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
 
 
 def _mean_of_side(d: Difference, k: int) -> str:

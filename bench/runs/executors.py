@@ -12,7 +12,7 @@ from ...models.excerpt import excerpt
 from ...models.plugins import PluginError, explained
 from ...models.registry import Registry
 from ..errors import WrongUse
-from ..runs.selection import Run
+from .selection import Run
 
 # --- The protocol of executors, which decide where the processes of runs start.
 
@@ -88,9 +88,9 @@ class Executor(Protocol):
 
 PARTS = ("open", "has_room", "submit", "events", "close")
 OWN: dict[str, Any] = {
-    "local": "schedlab.bench.executors.node:LocalExecutor",
-    "dask": "schedlab.bench.executors.dask:DaskExecutor",
-    "slurm": "schedlab.bench.executors.slurm:SlurmExecutor",
+    "local": "schedlab.bench.runs.local_executor:LocalExecutor",
+    "dask": "schedlab.bench.runs.dask_executor:DaskExecutor",
+    "slurm": "schedlab.bench.runs.slurm_executor:SlurmExecutor",
 }
 LOCAL = "local"
 

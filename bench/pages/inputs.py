@@ -15,7 +15,7 @@ from ...models.array_types import Floats, Ints
 from ...models.profiles import Wish
 from ...models.profit.cooling import Cooling
 from ...models.step_function import HOUR
-from .statistics import PANEL, figure
+from .figures import PANEL, figure
 from .svg import COLOURS, INK, side_by_side, single, styled, write_picture
 
 if TYPE_CHECKING:

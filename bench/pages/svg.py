@@ -223,7 +223,9 @@ def curve_style(k: int) -> dict[str, Any]:
 
 
 def time_axis(span: float) -> tuple[str, int]:
-    """Return the unit of a time axis of ``span`` seconds and its seconds: hours up to five days, else days."""
+    """Return the unit of a time axis of ``span`` seconds and its seconds: minutes up to two hours, hours up to five days, else days."""
+    if span <= 2 * HOUR:
+        return "minutes", 60
     return ("hours", HOUR) if span <= 120 * HOUR else ("days", 24 * HOUR)
 
 

@@ -13,12 +13,12 @@ from ..errors import WrongUse
 
 # --- The names of the shipped studies.
 
-HERE = Path(__file__).parent
+SHIPPED = Path(__file__).parents[1] / "studies"
 
 
 def study_names() -> list[str]:
     """Return the names of the shipped studies."""
-    return sorted(file.stem for file in HERE.glob("*.toml"))
+    return sorted(file.stem for file in SHIPPED.glob("*.toml"))
 
 
 DRAWINGS = ("", "ecdf", "bars", "radar")
@@ -201,8 +201,8 @@ def find_study(name: str) -> Study:
     >>> find_study("galleguillos2019").exhibits[0].quantities[0].values["hcp"]
     1014
     """
-    file = Path(name) if name.endswith(".toml") else HERE / f"{name}.toml"
-    if file.parent == HERE and name not in study_names():
+    file = Path(name) if name.endswith(".toml") else SHIPPED / f"{name}.toml"
+    if file.parent == SHIPPED and name not in study_names():
         raise UnknownName("study", name, study_names())
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))

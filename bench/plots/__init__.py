@@ -1,1 +1,0 @@
-"""SVG charts of results. They need matplotlib."""

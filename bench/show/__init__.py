@@ -1,1 +1,0 @@
-"""Output of ``bench list`` and ``bench show``."""

@@ -1,1 +1,0 @@
-"""Published studies of dispatchers: what was replayed, its figures, and the orders of dispatchers that it states."""
