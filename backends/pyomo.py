@@ -23,12 +23,15 @@ from .base import (
     Conflict,
     Limits,
     Outcome,
+    Parameter,
     Status,
     Value,
     WarmStart,
     Watch,
+    argument,
     column_values,
     compiled_repr,
+    fewer_threads,
     own_values,
     own_variable,
 )
@@ -36,9 +39,7 @@ from .decompositions.constructs import NOT_LINEAR
 from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range
-from .linear.lowering import Lowered, lower, require_options
-from .linear.names import column_names, row_names
-from .parameters import Parameter, argument, fewer_threads
+from .linear.lowering import Lowered, column_names, lower, require_options, row_names
 from .solver_thread import SolverLog, run_in_thread
 
 # --- Names of the options of Pyomo's solvers for seed, threads and gap; other options are passed as they are.

@@ -23,8 +23,7 @@ from ..models.formulations import formulation_source
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from ..models.registry import Registry
 from ..models.unknown_names import similar
-from .auto import Auto
-from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod, parse_lowering
+from .solvers import Auto, CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod, parse_lowering
 
 # --- The class of a method by the name of its backend or heuristic; classes for third parties are made from what they state.
 

@@ -225,7 +225,7 @@ class CpSatExpressions:
             return kept[0]
         scale = self.native.auxiliary_scale(kept)
         wholes = [self.native.whole(f, scale) for f in kept]
-        ranges = [self.native.bounds(w) for w in wholes]
+        ranges = bounds if scale == 1 and len(kept) == len(operands) else [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
         terms = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in

@@ -39,10 +39,9 @@ from ...models.language.constraints import Constraint
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
+from .constraints import Sequences, stated
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
-from .sequences import Sequences
-from .structures import stated
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -678,9 +677,10 @@ class CpSatLowering:
             self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
 
     def _precedence(self, c: Precedence) -> None:
-        i, left = self.moment(c.before, c.fields[0])
-        j, right = self.moment(c.after, c.fields[1])
-        when = (*self.present(c.before), *self.present(c.after))
+        field, other = c.fields
+        i, left = self.moment(c.before, field)
+        j, right = self.moment(c.after, other)
+        when = self.present(c.before) + self.present(c.after)
         shift = left - right
         most = None if c.at_most is None else c.at_most + shift
         self.native.lag(i, j, c.delay + shift, most, when)

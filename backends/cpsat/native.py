@@ -353,7 +353,8 @@ class NativeModel:
         if i == j:
             self.require(Form(), least, math.inf if most is None else most, when)
             return
-        if self.reach(i) + self.reach(j) > LARGEST:
+        lo, hi = self.lo, self.hi
+        if max(-lo[i], hi[i]) + max(-lo[j], hi[j]) > LARGEST:
             raise NumberRangeError("a sum can exceed 2^61")
         self.nonzeros += 2
         append, row, variables, domain, literals = self._lag

@@ -16,9 +16,8 @@ docstring:
 - ``linear``: the whole model as integer variables and linear comparisons, for a backend without intervals
 """
 
-from .chain import Chain, DecomposedCompiled, compile_supported, decompose
+from .chain import Chain, DecomposedCompiled, LinearModel, compile_supported, decompose, linear_model
 from .constructs import ALL, Construct, constructs_of
-from .linear import LinearModel, linear_model
 
 __all__ = [
     "ALL",

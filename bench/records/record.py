@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
-from ...backends.gaps import refutation, refutes, relative_gap
+from ...backends.result import refutation, refutes, relative_gap
 from ...instances.report import Report
 from ...models.platform import NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of

@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...backends.gaps import close, refutes
+from ...backends.result import close, refutes
 from ...models.counts import how_many, how_many_of
 from ..errors import WrongUse
 from ..records.store import Record, files, read

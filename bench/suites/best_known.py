@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...backends.gaps import close, refutes
+from ...backends.result import close, refutes
 from ...instances.classic import library_name
 from ...instances.files.sheet import Sheet
 from ...instances.files.writing import write_whole

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from ...backends.gaps import close, refutes, relative_gap
+from ...backends.result import close, refutes, relative_gap
 from ...models.counts import how_many
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, mean, number, percent, seconds
 from ..records.store import Record

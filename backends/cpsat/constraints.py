@@ -1,19 +1,4 @@
-"""The order of sequences in CP-SAT: circuits whose arcs are direct neighbours.
-
-For the intervals of a sequence, there is a circuit through a depot and one node for each interval, with a loop at the node of
-an absent interval, and at the depot if none is present. Besides the no_overlap::
-
-    arc i -> j                =>  e[i] + t[i,j] <= s[j]      (t: transitions between direct neighbours, else 0)
-                                  without a circuit for all pairs, if no way over a third one is shorter
-    first, last               p[i]           =>  arc depot -> i,  arc i -> depot
-    previous i, j             p[i] and p[j]  =>  arc i -> j
-    before i, j               p[i] and p[j]  =>  e[i] <= s[j]
-    the same sequence         p[i] = p'[i],   arc i -> j = arc' i -> j
-    costs                     sum c[i,j] arc i -> j  + sum first[i] arc depot -> i  + sum last[i] arc i -> depot
-
-Arcs that the start windows exclude are left out. In the search for a conflict all are there, so that a circuit alone
-excludes no presences: the times, which do, are guarded.
-"""
+"""Constraints that CP-SAT has in other words: sequences as circuits, calendars, domains, variable capacities and lags."""
 
 from __future__ import annotations
 
@@ -21,23 +6,37 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise, permutations
-from typing import Protocol
+from typing import Any, Protocol
 
 from ...models.arguments import Rational
-from ...models.language import Constraint, DirectTransitions, Interval, NoOverlap, Order, Precedence, SameSequence
+from ...models.language import (
+    Constraint,
+    DirectTransitions,
+    InDomain,
+    Intensity,
+    Interval,
+    Linear,
+    NoOverlap,
+    Order,
+    Precedence,
+    SameSequence,
+    Stated,
+    VariableCapacity,
+    VariableDelay,
+)
+from ...models.language.calendars import FULL
 from ...models.language.expressions import Neighbours
-from .native import Form, NativeModel
-
-DEPOT = -1
-Arcs = dict[tuple[int, int], int]
-"""The literals of direct neighbours, by the positions of two intervals; DEPOT is before the first and after the last one."""
-Key = tuple[tuple[int, ...], tuple[int, ...]]
+from ..base import MissingConstruct
+from ..decompositions.structures import Stretch, breaks_only, percents_of_work, stretches
+from .expressions import CpSatExpressions
+from .native import Form, NativeModel, WholeForm
 
 
 class Lowering(Protocol):
-    """What the circuits need of the lowering of a model."""
+    """What is used here of the lowering of a model, ``lowering.CpSatLowering``."""
 
     native: NativeModel
+    expressions: CpSatExpressions
     guarded: bool
 
     def present(self, v: Interval) -> tuple[int, ...]:
@@ -46,8 +45,33 @@ class Lowering(Protocol):
     def edge(self, v: Interval, field: str) -> Form:
         """Return the native start or end, which is free if the interval is absent."""
 
+    def rows_of(self, members: Sequence[Interval], amounts: Sequence[int | Linear]) -> tuple[list[Any], list[Any]]:
+        """Return the native intervals on a resource, and their demands."""
+
     def constraint(self, c: Constraint) -> None:
         """Post a constraint that is a part of the one that is being lowered."""
+
+
+# --- The order of sequences: circuits whose arcs are direct neighbours.
+#
+# For the intervals of a sequence, there is a circuit through a depot and one node for each interval, with a loop at the node of
+# an absent interval, and at the depot if none is present. Besides the no_overlap::
+#
+#     arc i -> j                =>  e[i] + t[i,j] <= s[j]      (t: transitions between direct neighbours, else 0)
+#                                   without a circuit for all pairs, if no way over a third one is shorter
+#     first, last               p[i]           =>  arc depot -> i,  arc i -> depot
+#     previous i, j             p[i] and p[j]  =>  arc i -> j
+#     before i, j               p[i] and p[j]  =>  e[i] <= s[j]
+#     the same sequence         p[i] = p'[i],   arc i -> j = arc' i -> j
+#     costs                     sum c[i,j] arc i -> j  + sum first[i] arc depot -> i  + sum last[i] arc i -> depot
+#
+# Arcs that the start windows exclude are left out. In the search for a conflict all are there, so that a circuit alone
+# excludes no presences: the times, which do, are guarded.
+
+DEPOT = -1
+Arcs = dict[tuple[int, int], int]
+"""The literals of direct neighbours, by the positions of two intervals; DEPOT is before the first and after the last one."""
+Key = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 class Sequences:
@@ -216,3 +240,106 @@ def _value(f: Form, values: Sequence[int]) -> int:
 
 def _none(present: Sequence[int], values: Sequence[int]) -> int:
     return int(not any(values[p] for p in present))
+
+
+# --- Calendars, domains with holes, and capacities and time lags that are expressions.
+
+ANY = 2**61  # no value of a form is beyond it
+
+
+def stated(lowering: Lowering, c: Stated) -> None:
+    """Post one of these constraints; raise MissingConstruct for others."""
+    match c:
+        case InDomain():
+            in_domain(lowering, c)
+        case Intensity():
+            (breaks if breaks_only(c) else intensity)(lowering, c)
+        case VariableCapacity():
+            variable_capacity(lowering, c)
+        case VariableDelay():
+            variable_delay(lowering, c)
+        case _:
+            raise MissingConstruct(f"CP-SAT has no {type(c).__name__}")
+
+
+def in_domain(lowering: Lowering, c: InDomain) -> None:
+    """Post a domain with holes, as a linear expression in a domain."""
+    native = lowering.native
+    form = lowering.edge(c.interval, c.own_end) if c.interval and c.own_end in ("start", "end") else None
+    w = native.whole(lowering.expressions.form(c.expression) if form is None else form, 1)
+    when = () if c.interval is None else lowering.present(c.interval)
+    native.inside(w, c.within(-ANY, ANY), (*when, *native.guard))
+
+
+def breaks(lowering: Lowering, c: Intensity) -> None:
+    """Post a calendar with breaks: one literal for each size, with all windows of the start that lead to it.
+
+    An interval that starts or ends in a break has a literal for this break, with its own range of sizes.
+    """
+    v, native = c.interval, lowering.native
+    start, end = lowering.edge(v, "start"), lowering.edge(v, "end")
+    terms = Counter(end.terms)
+    terms.subtract(start.terms)
+    size = native.whole(Form({k: n for k, n in terms.items() if n}, end.constant - start.constant), 1)
+    ends, starts = native.whole(end, 1), native.whole(start, 1)
+    literals = []
+    for same in _alike(stretches(c)):
+        recipe = partial(_in_one_of, same=same, start=starts, end=ends)
+        literal = native.boolean("", recipe)
+        native.inside(starts, [one.starts for one in same], (literal,))
+        native.inside(size, [same[0].sizes], (literal,))
+        if same[0].sizes[0] < same[0].sizes[1]:
+            native.inside(ends, [same[0].ends], (literal,))
+        literals.append(literal)
+    native.require(Form(dict.fromkeys(literals, 1)), 1, 1, lowering.present(v))
+
+
+def _alike(made: list[Stretch]) -> list[list[Stretch]]:
+    """Return the pairs of pieces by their size, those without a fixed size alone."""
+    fixed: dict[int, list[Stretch]] = {}
+    alone = []
+    for one in made:
+        if one.sizes[0] == one.sizes[1]:
+            fixed.setdefault(one.sizes[0], []).append(one)
+        else:
+            alone.append([one])
+    return [*fixed.values(), *alone]
+
+
+def _in_one_of(values: list[int], same: list[Stretch], start: WholeForm, end: WholeForm) -> int:
+    """Return whether the start and end lie in one of the pairs of pieces."""
+    s, e = start.value(values), end.value(values)
+    return int(any(one.holds(s, e) for one in same))
+
+
+def intensity(lowering: Lowering, c: Intensity) -> None:
+    """Post any other calendar: bounds on the work, in percent of seconds."""
+    low, high = c.work
+    work = lowering.expressions.form(percents_of_work(c))
+    lowering.native.require(work, FULL * low, FULL * high + FULL - 1, lowering.present(c.interval))
+
+
+def variable_capacity(lowering: Lowering, c: VariableCapacity) -> None:
+    """Post a cumulative whose capacity is an expression of one variable."""
+    intervals, demands = lowering.rows_of(c.intervals, c.demands)
+    lowering.native.nonzeros += len(intervals)
+    capacity = lowering.expressions.affine(lowering.expressions.form(c.capacity))[1]
+    lowering.native.model.add_cumulative(intervals, demands, capacity)
+
+
+def variable_delay(lowering: Lowering, c: VariableDelay) -> None:
+    """Post linear comparisons under the presence of both intervals."""
+    left, _, right = c.relation.partition("_before_")
+    first = lowering.edge(c.before, left)
+    second = lowering.edge(c.after, right)
+    when = (*lowering.present(c.before), *lowering.present(c.after))
+    for lag, sign in ((c.delay, 1), (c.at_most, -1)):
+        if lag is None:
+            continue
+        own = lowering.expressions.form(lag)
+        terms: Counter[int] = Counter()
+        for form, factor in ((second, sign), (first, -sign), (own, -sign)):
+            for k, coefficient in form.terms.items():
+                terms[k] += factor * coefficient  # type: ignore[assignment]
+        constant = sign * (second.constant - first.constant - own.constant)
+        lowering.native.require(Form(dict(terms), constant), 0, float("inf"), when)

@@ -17,12 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import NoSolution, SolverUnavailable, WrongArgument
-from ...models.deadline import Deadline
-from ...models.excerpt import excerpt, with_short_repr
-from ...models.language import Assignment, Integer, Interval, Model
-from ...models.language.calendars import FULL
-from ..base import (
+from ..errors import NoSolution, SolverUnavailable, WrongArgument
+from ..models.deadline import Deadline
+from ..models.excerpt import excerpt, with_short_repr
+from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language.calendars import FULL
+from .base import (
     OBJECTIVE,
     Availability,
     Compiled,
@@ -30,17 +30,19 @@ from ..base import (
     Exactness,
     Limits,
     Outcome,
+    Parameter,
     Value,
     WarmStart,
     Watch,
+    argument,
+    check_all,
     compiled_repr,
     own_values,
     own_variable,
 )
-from ..decompositions.constructs import Construct
-from ..exact_range import require_range
-from ..parameters import Parameter, argument, check_all
-from ..solver_thread import run_in_thread
+from .decompositions.constructs import Construct
+from .exact_range import require_range
+from .solver_thread import run_in_thread
 
 # --- Parameters of CP Optimizer by name: ``CpoParameters`` of docplex.
 
@@ -143,7 +145,7 @@ class CpOptimizer:
     def load(self) -> None:
         """Import docplex, which takes 0.7 s, so that this is not measured as a part of a solve."""
         with suppress(ImportError):
-            from . import lowering  # noqa: F401
+            from . import cpo_docplex  # noqa: F401
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of docplex's ``CpoParameters``; raise UnknownName and ValueError for wrong ones."""
@@ -161,7 +163,7 @@ class CompiledCpo:
 
     def __init__(self, model: Model) -> None:
         try:
-            from .lowering import CpoLowering
+            from .cpo_docplex import CpoLowering
         except ImportError as e:
             raise SolverUnavailable(f"docplex.cp cannot be imported ({e}): {INSTALL}") from e
         require_range(model, "CP Optimizer", LARGEST, "it computes in double precision")
@@ -194,7 +196,7 @@ class CompiledCpo:
         return assignment
 
     def hint(self, assignment: Assignment) -> Any:
-        """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
+        """Return a complete starting point, with the shadows (see ``cpo_docplex``), as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
         own_values(assignment, self._model, "hint")
@@ -222,7 +224,7 @@ class CompiledCpo:
         engine = find_engine()
         if engine is None:
             return Outcome("unavailable", message=NO_ENGINE)
-        from .engine import EngineRun
+        from .cpo_docplex import EngineRun
 
         self.native.set_starting_point(None if warm is None else self.hint(warm))
         search: EngineRun | None = None
@@ -247,7 +249,7 @@ class CompiledCpo:
         engine = find_engine()
         if engine is None:
             return Conflict(None, NO_ENGINE)
-        from .engine import refine_conflict
+        from .cpo_docplex import refine_conflict
 
         deadline = Deadline(time_limit)
         conflict = refine_conflict(engine, self.native, self._lowered.named, time_limit)
