@@ -477,17 +477,17 @@ def column_values(values: object, columns: int, what: str) -> NDArray[np.float64
     return as_floats[:columns]
 
 
-def checked_availability(found: Backend) -> Availability:
+def checked_availability(solver: Backend) -> Availability:
     """Return whether a backend can be used; raise WrongAnswer if it returns something else."""
-    here: object = found.availability()
+    here: object = solver.availability()
     if not isinstance(here, Availability):
-        raise WrongAnswer(f"backend {found.name!r}: availability returned {excerpt(here)}; expected an Availability")
+        raise WrongAnswer(f"backend {solver.name!r}: availability returned {excerpt(here)}; expected an Availability")
     return here
 
 
-def checked_compiled(found: Backend, compiled: Any) -> Compiled:
+def checked_compiled(solver: Backend, compiled: Any) -> Compiled:
     """Return what ``compile`` of a backend returned; raise WrongAnswer if it is no `Compiled`."""
-    who = f"backend {found.name!r}: compile returned {excerpt(type(compiled).__name__)}"
+    who = f"backend {solver.name!r}: compile returned {excerpt(type(compiled).__name__)}"
     lacking = [part for part in COMPILED_PARTS if not hasattr(compiled, part)]
     if lacking:
         raise WrongAnswer(f"{who}, which has no {' and no '.join(lacking)}; expected an object that follows Compiled")
@@ -556,12 +556,12 @@ def names() -> list[str]:
     return list(dict.fromkeys([*BACKENDS, *_registered]))
 
 
-def register(found: Backend) -> None:
+def register(solver: Backend) -> None:
     """Make a backend known in this process, for example in a notebook; an installed package has an entry point.
 
     Parameters
     ----------
-    found : Backend
+    solver : Backend
         It is used under its attribute ``name``, and replaces a backend that was registered under this name before.
 
     Raises
@@ -571,10 +571,10 @@ def register(found: Backend) -> None:
     ValueError
         If a backend of schedlab has this name, or it has characters that have a meaning in the texts of methods.
     """
-    check_backend("the backend", found)
-    if found.name in OWN:
-        raise WrongValue(f"the name {found.name!r} belongs to a backend of schedlab")
-    _registered[found.name] = found
+    check_backend("the backend", solver)
+    if solver.name in OWN:
+        raise WrongValue(f"the name {solver.name!r} belongs to a backend of schedlab")
+    _registered[solver.name] = solver
 
 
 def backend(name: str) -> Backend:
@@ -620,22 +620,22 @@ def _installed(name: str) -> Backend:
     return made
 
 
-def check_backend(label: str, found: object) -> None:
+def check_backend(label: str, solver: object) -> None:
     """Raise PluginError if an object is no backend: a part lacks or has a wrong type; WrongValue for its name."""
-    if isinstance(found, type):
-        raise PluginError(f"{label} is {excerpt(found)}, a class; expected an object of it: {found.__name__}()")
-    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(found, part)]:
-        raise PluginError(f"{label} is not a backend: {excerpt(found)} has no {' and no '.join(lacking)}")
+    if isinstance(solver, type):
+        raise PluginError(f"{label} is {excerpt(solver)}, a class; expected an object of it: {solver.__name__}()")
+    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(solver, part)]:
+        raise PluginError(f"{label} is not a backend: {excerpt(solver)} has no {' and no '.join(lacking)}")
     for part, kind in BACKEND_PARTS.items():
         try:
-            expect(f"{part} of {label}", getattr(found, part, frozenset()), kind)
+            expect(f"{part} of {label}", getattr(solver, part, frozenset()), kind)
         except WrongArgument as e:
             raise PluginError(str(e)) from None
-    plain_name("backend", found.name)  # type: ignore[attr-defined]
-    obeys: Set[str] = getattr(found, "obeys", frozenset())
+    plain_name("backend", solver.name)  # type: ignore[attr-defined]
+    obeys: Set[str] = getattr(solver, "obeys", frozenset())
     if unknown := sorted(set(obeys) - set(ARGUMENTS)):
         raise PluginError(f"obeys of {label} has {unknown[0]!r}; expected {' or '.join(map(repr, sorted(ARGUMENTS)))}")
-    if "parameters" in obeys and not hasattr(found, "check_parameters"):
+    if "parameters" in obeys and not hasattr(solver, "check_parameters"):
         raise PluginError(f"{label} obeys 'parameters' and has no check_parameters")
 
 
@@ -806,12 +806,12 @@ def argument(name: str) -> str:
 # --- The arguments of a call that a backend obeys; all others are refused.
 
 
-def require_obeyed(found: Backend, limits: Limits) -> None:
+def require_obeyed(solver: Backend, limits: Limits) -> None:
     """Check that a backend obeys all limits that are given.
 
     Parameters
     ----------
-    found : Backend
+    solver : Backend
         Its attribute ``obeys`` is the set of the arguments in ``ARGUMENTS`` that it obeys; without it, none.
     limits : Limits
 
@@ -821,11 +821,11 @@ def require_obeyed(found: Backend, limits: Limits) -> None:
         If the backend does not obey one of the arguments. The message names the backends that do.
     """
     for argument, name in ARGUMENTS.items():
-        if getattr(limits, name) in (None, {}) or argument in getattr(found, "obeys", ()):
+        if getattr(limits, name) in (None, {}) or argument in getattr(solver, "obeys", ()):
             continue
         others = [other for other in names() if argument in _obeyed_by(other)]
         raise WrongArgument(
-            f"the backend {found.name!r} does not obey {argument}=...; backends that do: {', '.join(others) or 'none'}"
+            f"the backend {solver.name!r} does not obey {argument}=...; backends that do: {', '.join(others) or 'none'}"
         )
 
 
@@ -836,12 +836,12 @@ def _obeyed_by(name: str) -> frozenset[str]:
         return frozenset()
 
 
-def checked_limits(found: Backend, limits: Limits) -> Limits:
+def checked_limits(solver: Backend, limits: Limits) -> Limits:
     """Convert the parameters of a backend; those that are numbers of threads become ``threads``.
 
     Parameters
     ----------
-    found : Backend
+    solver : Backend
         Its attribute ``thread_parameters``, if it has one, is the set of its parameters that are numbers of threads.
     limits : Limits
 
@@ -859,9 +859,9 @@ def checked_limits(found: Backend, limits: Limits) -> Limits:
     """
     if not limits.parameters:
         return limits
-    values = dict(found.check_parameters(limits.parameters))  # type: ignore[attr-defined]
+    values = dict(solver.check_parameters(limits.parameters))  # type: ignore[attr-defined]
     threads = limits.threads
-    for name in sorted(set(values) & getattr(found, "thread_parameters", frozenset())):
+    for name in sorted(set(values) & getattr(solver, "thread_parameters", frozenset())):
         threads = fewer_threads(name, values.pop(name), threads)
     return replace(limits, threads=threads, parameters=values)
 

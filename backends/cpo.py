@@ -257,18 +257,18 @@ class CompiledCpo:
             return conflict
         return self._held_against_the_engine(conflict, deadline.remaining)
 
-    def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
+    def _held_against_the_engine(self, refined: Conflict, seconds: float | None) -> Conflict:
         """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""
         part = copy.copy(self._model)
-        names = set(found.names or ())
+        names = set(refined.names or ())
         part.constraints = [c for c in part.constraints if c.name in names]
         if OBJECTIVE not in names:
             part.objectives = []
         first = _First()
         CompiledCpo(part).run(first, Limits(seconds))
         if first.answer is None or part.check(first.answer):
-            return found
-        return Conflict(None, f"CP Optimizer names {', '.join(found.names or ())}, which can hold together")
+            return refined
+        return Conflict(None, f"CP Optimizer names {', '.join(refined.names or ())}, which can hold together")
 
 
 class _First:

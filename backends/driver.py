@@ -7,7 +7,7 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -200,39 +200,39 @@ def build_deadline(limits: Limits) -> Deadline:
     return limits.deadline.share(BUILD_SHARE)
 
 
-def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+def _compiled(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
     try:
-        return _compiled_exactly(found, model, options)
+        return _compiled_exactly(solver, model, options)
     except OverflowError as e:
-        raise SolverUnavailable(f"a number of the model is too large for {found.name}: {e}; use other units") from e
+        raise SolverUnavailable(f"a number of the model is too large for {solver.name}: {e}; use other units") from e
 
 
-def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
-    known = list(inspect.signature(found.compile).parameters.values())[1:]
+def _compiled_exactly(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+    known = list(inspect.signature(solver.compile).parameters.values())[1:]
     if not any(p.kind is p.VAR_KEYWORD for p in known):
         for name in options:
             if name not in [p.name for p in known]:
-                raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
-    if not hasattr(found, "supports"):
+                raise unknown_keyword(f"compile for {solver.name}", name, [p.name for p in known])
+    if not hasattr(solver, "supports"):
         try:
-            return checked_compiled(found, found.compile(model, **options))
+            return checked_compiled(solver, solver.compile(model, **options))
         except MissingConstruct:
-            if not hasattr(found, "lacks"):
+            if not hasattr(solver, "lacks"):
                 raise
     from .decompositions.chain import compile_supported
 
-    return compile_supported(found, model, **options)
+    return compile_supported(solver, model, **options)
 
 
-def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+def _compiled_at_origin(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times.
 
     Where it matters, the copy that is compiled has times from the earliest start of the model on.
     """
     if not needs_origin(model):
         try:
-            return _compiled(found, model, options)
+            return _compiled(solver, model, options)
         except SolverUnavailable as e:
             advice = _missing_windows(model)
             if not advice:
@@ -242,7 +242,7 @@ def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -
     from .decompositions.expressions import Origin
 
     moved = Origin(model)
-    compiled = _compiled(found, moved.model, options)
+    compiled = _compiled(solver, moved.model, options)
     return DecomposedCompiled(moved, compiled, (f"times are counted from {moved.shift} s on",))
 
 
@@ -261,6 +261,18 @@ def _missing_windows(model: Model) -> str:
         f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
         f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
     )
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What all stages of a call have in common: the arguments of ``run`` with these names."""
+
+    model: Model
+    limits: Limits
+    on_incumbent: OnIncumbent | None
+    judge: Judge | None
+    restriction: str | None
+    options: dict[str, Any]
 
 
 def run(
@@ -335,6 +347,7 @@ def run(
     limits = checked_limits(chosen, limits)
     # a caller with a judge has checked the start itself, and has it even if there is no time to check it here
     warm, start = _accept(model, warm_start, Deadline() if judge is None else build_deadline(limits))
+    call = _Call(model, limits, on_incumbent, judge, restriction, options)
     result, fate = blank, warm
     bounds: list[Any] = []
     proven: list[bool] = []
@@ -344,11 +357,8 @@ def run(
     for k in range(max(1, len(model.objectives))):
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
-        result, finished = _solve_stage(
-            stage_of(model, k, [*posted, *kept]),
-            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, restriction),
-            *(proved if first else None, options),
-        )
+        stage = stage_of(model, k, [*posted, *kept])
+        result, finished = _solve_stage(call, stage, result, (start, recorded), bounds, proved if first else None)
         if first:
             fate = _fate(warm, result)
         result.warm_start = fate
@@ -390,17 +400,12 @@ def _accept(model: Model, warm_start: Assignment | None, deadline: Deadline) -> 
 
 
 def _solve_stage(
+    call: _Call,
     stage: Model,
-    model: Model,
     before: Result,
-    limits: Limits,
     start: tuple[Assignment | None, Assignment | None],
-    on_incumbent: OnIncumbent | None,
-    judge: Judge | None,
     settled: Sequence[float],
-    restriction: str | None,
     known_bound: float | None,
-    options: dict[str, Any],
 ) -> tuple[Result, bool]:
     """Optimize one objective; return its result, and whether the solver finished, so that the next one can follow.
 
@@ -408,31 +413,16 @@ def _solve_stage(
     ``settled`` are the bounds of the objectives before this one, ``known_bound`` is one of this objective.
     """
     hinted, incumbent = start
+    limits = call.limits
     lowering = time.perf_counter()
-    compiled: Compiled | NotCompiled
     try:
-        with within(build_deadline(limits)):
-            compiled = _compiled_at_origin(find_backend(before.solver), stage, options)
+        compiled = _compiled_in_time(call, stage, before.solver)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
-    except OutOfTime as e:
-        compiled = NotCompiled(str(e))
-    except KeyboardInterrupt as e:
-        catch_first(e)
-        compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
+    restriction = call.restriction
     exactness = compiled.exactness if restriction is None else _restricted(compiled.exactness, restriction)
-    recorder = Recorder(
-        stage,
-        model,
-        exactness,
-        limits.deadline,
-        on_incumbent,
-        judge,
-        settled,
-        limits.gap,
-        exact=len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1]),
-    )
+    recorder = _recorder(call, stage, exactness, settled)
     recorder.trace.extend(before.incumbents)
     if known_bound is not None:
         recorder.bound(known_bound)
@@ -443,21 +433,7 @@ def _solve_stage(
     left = None
     if limits.time is not None:
         left = limits.deadline.earlier(_check_seconds(stage)).remaining
-    if recorder.stopped:  # at the start
-        outcome = Outcome("unknown")
-    elif left == 0.0 and not isinstance(compiled, NotCompiled):
-        outcome = Outcome("unknown", message="the time limit ended before the solver began")
-    else:
-        try:
-            ended = compiled.run(recorder, replace(limits.lasting(left), exact=recorder.exact), hinted)
-            outcome = ended if recorder.failure is not None else checked_outcome(before.solver, ended)
-        except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
-            catch_first(e)
-            outcome = Outcome("unknown", message=INTERRUPTED)
-        except TooManyLeft as e:
-            if recorder.best is None:
-                raise
-            outcome = Outcome("unknown", message=str(e))  # the start is an answer
+    outcome = _outcome(compiled, recorder, limits.lasting(left), hinted, before.solver)
     if recorder.failure is not None:
         raise recorder.failure
     if outcome.status == "unavailable":  # the warm start alone is not a result of this solver
@@ -492,6 +468,47 @@ def _solve_stage(
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
+
+
+def _compiled_in_time(call: _Call, stage: Model, backend: str) -> Compiled | NotCompiled:
+    """Compile a stage; if the time ends or Ctrl-C is pressed, return why it is not compiled."""
+    try:
+        with within(build_deadline(call.limits)):
+            return _compiled_at_origin(find_backend(backend), stage, call.options)
+    except OutOfTime as e:
+        return NotCompiled(str(e))
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        return NotCompiled(INTERRUPTED)
+
+
+def _recorder(call: _Call, stage: Model, exactness: Exactness, settled: Sequence[float]) -> Recorder:
+    """Return the recorder of a stage after those whose bounds are ``settled``."""
+    model, limits = call.model, call.limits
+    exact = len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1])
+    return Recorder(
+        *(stage, model, exactness, limits.deadline, call.on_incumbent, call.judge, settled, limits.gap), exact=exact
+    )
+
+
+def _outcome(
+    compiled: Compiled | NotCompiled, recorder: Recorder, limits: Limits, hinted: Assignment | None, backend: str
+) -> Outcome:
+    """Run the solver for the time that ``limits`` leave."""
+    if recorder.stopped:  # at the start
+        return Outcome("unknown")
+    if limits.time == 0.0 and not isinstance(compiled, NotCompiled):
+        return Outcome("unknown", message="the time limit ended before the solver began")
+    try:
+        ended = compiled.run(recorder, replace(limits, exact=recorder.exact), hinted)
+        return ended if recorder.failure is not None else checked_outcome(backend, ended)
+    except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
+        catch_first(e)
+        return Outcome("unknown", message=INTERRUPTED)
+    except TooManyLeft as e:
+        if recorder.best is None:
+            raise
+        return Outcome("unknown", message=str(e))  # the start is an answer
 
 
 def _restricted(exactness: Exactness, why: str) -> Exactness:
@@ -683,19 +700,19 @@ def complete(
     part.constraints = [*model.constraints, *fixed]
     left = limits.deadline.remaining
     seconds = START_SECONDS if left is None else min(START_SECONDS, START_SHARE * left)
-    found = run(
+    completed = run(
         part, backend, replace(limits.lasting(seconds), gap=None, deterministic=None), conflict=False, **options
     )
-    if found.assignment is not None and found.status in ("optimal", "feasible"):
+    if completed.assignment is not None and completed.status in ("optimal", "feasible"):
         count = len(model.intervals) + len(model.integers)
         verb = "was" if len(given) == 1 else "were"
         reason = f"{len(given)} of {how_many(count, 'variable')} {verb} given, the others were found"
-        made = copy.copy(found.assignment)
+        made = copy.copy(completed.assignment)
         made.model = model
         return made, WarmStart("repaired", reason)
-    if found.status == "infeasible":
+    if completed.status == "infeasible":
         return None, WarmStart("rejected", "no solution of the model has the values of the partial start")
-    why = f": {found.message}" if found.message else ""
+    why = f": {completed.message}" if completed.message else ""
     return None, WarmStart(
         "rejected", f"no solution with the values of the partial start was found in {seconds:.3g} s{why}"
     )
@@ -726,13 +743,13 @@ def given_values(model: ModelData, values: Mapping[Any, Any]) -> dict[Variable, 
     named: dict[str, list[Variable]] = {}
     for known in _variables(model):
         named.setdefault(known.name, []).append(known)
-    found: dict[Variable, Any] = {}
+    by_variable: dict[Variable, Any] = {}
     for key, value in values.items():
         v = _variable(model, key, named)
-        if v in found:
+        if v in by_variable:
             raise ModelError(f"the warm start of model {model.name!r} gives {v.name!r} twice, by name and by itself")
-        found[v] = value
-    return found
+        by_variable[v] = value
+    return by_variable
 
 
 def _variable(model: ModelData, key: object, named: Mapping[str, list[Variable]]) -> Variable:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from ..errors import SolverUnavailable
 from ..models.language import (
@@ -81,12 +80,19 @@ def require_horizon(model: Model, what: str) -> None:
 
 def require_data(model: Model, solver: str, limit: int) -> None:
     """Check that no time, demand, capacity and bound of a variable is beyond a limit; raise SolverUnavailable else."""
-    of_constraints = ((name, max(_data(c), default=0)) for name, c in model.constraints)
-    for name, size in chain(variable_sizes(model), of_constraints):
+    for name, size in variable_sizes(model):
         if size > limit:
-            raise SolverUnavailable(
-                f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
-            )
+            raise _too_great(name, size, solver, limit)
+    for name, c in model.constraints:
+        for size in _data(c):
+            if size > limit:
+                raise _too_great(name, size, solver, limit)
+
+
+def _too_great(name: str, size: int, solver: str, limit: int) -> SolverUnavailable:
+    return SolverUnavailable(
+        f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
+    )
 
 
 def _data(c: Constraint) -> Iterable[int]:

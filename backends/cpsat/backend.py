@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -328,10 +327,11 @@ class CpSat:
     def availability(self) -> Availability:
         """Return the version of ortools, or why it cannot be imported."""
         try:
+            import ortools
             from ortools.sat.python import cp_model  # noqa: F401
         except ImportError as e:  # also a clash of shared libraries, not only a missing module
             return Availability(self.name, None, f"ortools cannot be imported: {e}")
-        return Availability(self.name, version("ortools"))
+        return Availability(self.name, ortools.__version__)  # type: ignore[attr-defined]
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of ``SatParameters``; raise UnknownName and ValueError for wrong ones."""

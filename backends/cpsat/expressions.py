@@ -94,6 +94,11 @@ class CpSatExpressions:
         return Form(terms, rational(e.constant))
 
     def _combined(self, e: Linear) -> Form:
+        """Return the form of a sum of atoms whose forms are known."""
+        if len(e.terms) == 1 and not e.constant:
+            ((atom, c),) = e.terms.items()
+            if c == 1:
+                return self._known[atom]
         terms: dict[int, Rational] = {}
         constant = rational(e.constant)
         error: Rational = 0
@@ -231,8 +236,7 @@ class CpSatExpressions:
         terms = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
         posted = self.native.model.proto.constraints.add().lin_max
         self.native.fill(posted.target, WholeForm({made: 1}, 0))
-        for w in terms:
-            self.native.fill(posted.exprs.add(), w)
+        self.native.fill_all(posted.exprs, terms)
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
     def _operand(self, w: WholeForm) -> WholeForm:
@@ -241,7 +245,7 @@ class CpSatExpressions:
         Presolve lists every value of each operand of a maximum. For a sum of many 0-1 variables with different
         coefficients it does not end (ortools 9.15), whatever the time limit.
         """
-        if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
+        if len(w.terms) <= MANY or sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
             return w
         total = self.native.variable((self.native.bounds(w),), "", w.value)
         self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())

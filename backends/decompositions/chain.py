@@ -203,10 +203,10 @@ def decompose(model: Model, *constructs: Construct) -> Chain:
     return Chain(model, frozenset(Construct) - frozenset(constructs))
 
 
-def _named(name: str, found: Variables) -> dict[str, Integer | Interval]:
-    if not isinstance(found, dict):
-        return {name: found}
-    return {part if name in ("", "interval") else f"{name} {part}": v for part, v in found.items()}
+def _named(name: str, variables: Variables) -> dict[str, Integer | Interval]:
+    if not isinstance(variables, dict):
+        return {name: variables}
+    return {part if name in ("", "interval") else f"{name} {part}": v for part, v in variables.items()}
 
 
 def _missing(model: Model, supports: frozenset[Construct]) -> frozenset[Construct]:

@@ -8,7 +8,8 @@ import schedlab as sl
 from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender, fixed, judge
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import Construct, decompose
+from schedlab.backends.decompositions import Construct
+from schedlab.backends.decompositions.chain import decompose
 
 LIMITS = Limits(time=30, threads=1)
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex
