@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
 from ...errors import WrongArgument
 from ...models.arguments import Rational, rational
-from ...models.language import Comparison, Interval, Linear
-from ...models.language.bounds import real_tolerance
+from ...models.language import Comparison, Interval, Linear, Model
+from ...models.language.bounds import far_origin, real_tolerance
 from ...models.language.expressions import (
     Atom,
     Attribute,
@@ -54,9 +54,9 @@ class CpSatExpressions:
         Index of the native variable of each integer variable.
     """
 
-    def __init__(self, native: NativeModel, far_origin: int, neighbours: Callable[[Neighbours], Form]) -> None:
+    def __init__(self, native: NativeModel, model: Model, neighbours: Callable[[Neighbours], Form]) -> None:
         self.native = native
-        self.far_origin = far_origin
+        self.model = model
         self.neighbours = neighbours
         self.start: list[int] = []
         self.size: list[int] = []
@@ -65,6 +65,11 @@ class CpSatExpressions:
         self.integer: list[int] = []
         self._known: dict[Atom, Form] = {}
         self._run: dict[tuple[int, int], Form] = {}
+
+    @cached_property
+    def far_origin(self) -> int:
+        """The earliest start of the model if it is far from 0; real coefficients alone need it."""
+        return far_origin(self.model)
 
     def forget(self) -> None:
         """Forget the atoms lowered so far, so that the next guard covers the ranges of its own atoms."""

@@ -34,7 +34,7 @@ from ...models.language import (
     Synchronize,
     Table,
 )
-from ...models.language.bounds import far_origin, real_tolerance
+from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
@@ -99,14 +99,16 @@ def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
     presence = e.presence
     sizes = e.size
     start = e.start
-    groups: dict[tuple[bool, bool], list[tuple[Interval, int]]] = {}
+    kinds = [(optional, fixed) for optional in (False, True) for fixed in (False, True)]
+    groups: dict[tuple[bool, bool], list[tuple[Interval, int]]] = {kind: [] for kind in kinds}
     for v in members:
         i = v.index
         if i not in known and sizes[i] < 0 < v.size_lo and i not in lowering.intervals:
             k = start[i]
-            groups.setdefault((presence[i] >= 0, lo[k] == hi[k]), []).append((v, k))
+            groups[presence[i] >= 0, lo[k] == hi[k]].append((v, k))
     for (optional, fixed), rows in groups.items():
-        _append(lowering, rows, optional, fixed)
+        if rows:
+            _append(lowering, rows, optional, fixed)
 
 
 def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], optional: bool, fixed: bool) -> None:
@@ -393,9 +395,8 @@ class CpSatLowering:
         self.model = model
         self.guarded = guarded
         self.native = NativeModel(model.name)
-        self.far_origin = far_origin(model)
         self.sequences = Sequences(self)
-        self.expressions = CpSatExpressions(self.native, self.far_origin, self.sequences.neighbours)
+        self.expressions = CpSatExpressions(self.native, model, self.sequences.neighbours)
         self.objective: Objective | None = None
         self.guards: list[int] = []
         self.fault = ""
@@ -447,10 +448,10 @@ class CpSatLowering:
             if v.optional:
                 e.presence[i] = first + len(rows)
                 rows.append((TRUTH, f"{v.name} present"))
-            windows = v.windows
-            lo, hi = windows[0][0], windows[-1][1]
             if i in master:
                 continue
+            windows = v.windows
+            lo, hi = windows[0][0], windows[-1][1]
             if lo < hi:
                 e.start[i] = first + len(rows)
                 rows.append((windows, v.name))
@@ -649,7 +650,7 @@ class CpSatLowering:
         if c.integral:
             self.native.require(f, c.lo, c.hi)
             return
-        self.native.require(f, c.lo, c.hi, slack=real_tolerance(c, self.far_origin) / 2)
+        self.native.require(f, c.lo, c.hi, slack=real_tolerance(c, self.expressions.far_origin) / 2)
         self.scaled.append(name)
 
     def _alternative(self, c: Alternative) -> None:
