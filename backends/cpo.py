@@ -17,10 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import NoSolution, SolverUnavailable, WrongArgument
 from ..models.deadline import Deadline
 from ..models.excerpt import excerpt, with_short_repr
-from ..models.language import Assignment, Integer, Interval, Model
+from ..models.language import Assignment, Constraint, Integer, Interval, Model, NoOverlap
 from ..models.language.calendars import FULL
 from .base import (
     OBJECTIVE,
@@ -85,6 +87,7 @@ def _convert(p: Parameter, descriptor: Any) -> Value:
 
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
+DETOURS = "transition times decomposed: with intervals of size 0, the engine needs the triangle inequality"
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
 NO_ENGINE = (
     "the engine of CP Optimizer, the program cpoptimizer, is neither in the folder of "
@@ -153,7 +156,24 @@ class CpOptimizer:
 
     def compile(self, model: Model) -> Compiled:
         """Lower a model, with its first objective, to a CpoModel; raise SolverUnavailable without docplex."""
-        return CompiledCpo(model)
+        if not any(_has_detours(c) for _, c in model.constraints):
+            return CompiledCpo(model)
+        from .decompositions.chain import DecomposedCompiled, decompose
+
+        chain = decompose(model, Construct.TRANSITIONS)
+        return DecomposedCompiled(chain, CompiledCpo(chain.model), (DETOURS,))
+
+
+def _has_detours(c: Constraint) -> bool:
+    """Return whether intervals can have size 0 and a detour over a third interval be faster than a transition time.
+
+    Then the engine loses solutions: it infers orders of points at the same time that the times do not require.
+    """
+    if not isinstance(c, NoOverlap) or not c.transitions or all(v.size_lo > 0 for v in c.intervals):
+        return False
+    times = np.array(c.transitions, dtype=np.float64)
+    np.fill_diagonal(times, 0.0)  # i to i over k is never faster
+    return any(bool((times[:, [k]] + v.size_lo + times[[k]] < times).any()) for k, v in enumerate(c.intervals))
 
 
 class CompiledCpo:

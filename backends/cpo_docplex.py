@@ -441,8 +441,6 @@ class CpoLowering:
             members = [self.intervals[v.index] for v in c.intervals]
             sequence = sequence_var(members, list(range(len(members))))
             yield cp.no_overlap(sequence, transition_matrix(c.capped().transitions))
-            if _has_detours(c):
-                self._parameters["IntervalSequenceInferenceLevel"] = "Medium"
             return
         running = [self._running(v) for v in c.intervals if v.size_hi > 0]
         if len(running) > 1:
@@ -582,15 +580,6 @@ class CpoLowering:
 def _written(name: str) -> str:
     """Return a name without control characters: a line break or a zero ends a comment or a text of the engine's format."""
     return "".join(c if c.isprintable() else " " for c in name)
-
-
-def _has_detours(c: NoOverlap) -> bool:
-    """Return whether intervals can have size 0 and a detour over a third interval be faster than a transition time."""
-    if all(v.size_lo > 0 for v in c.intervals):
-        return False
-    times = np.array(c.transitions, dtype=np.float64)
-    np.fill_diagonal(times, 0.0)  # i to i over k is never faster
-    return any(bool((times[:, [k]] + v.size_lo + times[[k]] < times).any()) for k, v in enumerate(c.intervals))
 
 
 def _within(e: Any, lo: Number, hi: Number) -> Any:

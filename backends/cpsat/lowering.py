@@ -39,7 +39,7 @@ from ...models.language.constraints import Constraint
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
-from .constraints import Sequences, stated
+from .constraints import Sequences, stated, sums_times, work_done
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
 
@@ -395,6 +395,7 @@ class CpSatLowering:
         self.model = model
         self.guarded = guarded
         self.native = NativeModel(model.name)
+        self.sums_times = not guarded and sums_times(model)
         self.sequences = Sequences(self)
         self.expressions = CpSatExpressions(self.native, model, self.sequences.neighbours)
         self.objective: Objective | None = None
@@ -551,6 +552,8 @@ class CpSatLowering:
             case Cumulative():
                 self._cumulative(constraint)
             case NoOverlap(intervals):
+                if self.sums_times:
+                    work_done(self, intervals, [1] * len(intervals), 1)
                 if constraint.transitions:
                     transitions(self, constraint)
                 else:
@@ -687,6 +690,8 @@ class CpSatLowering:
         self.native.lag(i, j, c.delay + shift, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
+        if self.sums_times:
+            work_done(self, c.intervals, c.demands, max(capacity for _, capacity in c.steps))
         if add_cumulative(self, c):
             return
         intervals, demands = self.rows_of(c.intervals, c.demands)
