@@ -263,7 +263,7 @@ def _missing_windows(model: Model) -> str:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Call:
     """What all stages of a call have in common: the arguments of ``run`` with these names."""
 
