@@ -549,16 +549,19 @@ class CpSatLowering:
                 self._comparison(name, constraint)
             case Alternative():
                 self._alternative(constraint)
-            case Cumulative():
+            case Cumulative(intervals, demands, steps):
                 self._cumulative(constraint)
-            case NoOverlap(intervals):
                 if self.sums_times:
-                    work_done(self, intervals, [1] * len(intervals), 1)
+                    work_done(self, intervals, demands, max(capacity for _, capacity in steps))
+            case NoOverlap(intervals):
+                single = [1] * len(intervals)
                 if constraint.transitions:
                     transitions(self, constraint)
                 else:
-                    occupying, _ = self.rows_of(intervals, [1] * len(intervals))
+                    occupying, _ = self.rows_of(intervals, single)
                     self.native.model.add_no_overlap(occupying)
+                if self.sums_times:
+                    work_done(self, intervals, single, 1)
             case AllOrNone(intervals):
                 presence = self.expressions.presence
                 for v, w in pairwise(intervals):
@@ -690,8 +693,6 @@ class CpSatLowering:
         self.native.lag(i, j, c.delay + shift, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
-        if self.sums_times:
-            work_done(self, c.intervals, c.demands, max(capacity for _, capacity in c.steps))
         if add_cumulative(self, c):
             return
         intervals, demands = self.rows_of(c.intervals, c.demands)
