@@ -4,6 +4,7 @@
 # each set in an environment of its own in .cache/versions; PYTHON=python3.14 tries another Python;
 # make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
 # make browser: installs headless Chromium (Debian; needs root), in which tests open the report; without a browser they are skipped;
+# make minizinc: installs MiniZinc (Debian; needs root), which solves the texts that tests write; without it they are read again by the tests alone;
 # make speed: ratios and times, with replays beside AccaSim, which is installed once into .cache (without a network the rest prints)
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 NOON := --at 12:00 --first 100
 
-.PHONY: bench tour test slow known cluster browser speed wheel versions conformance clean
+.PHONY: bench tour test slow known cluster browser minizinc speed wheel versions conformance clean
 
 bench: $(READY)
 	$(BIN)/bench run instances/eurora_700 $(NOON) --time-limit 5 --methods first-solution:est,multi-search,cpsat:counts+warm
@@ -41,6 +42,9 @@ cluster: $(READY)
 
 browser:
 	apt-get install --yes --no-install-recommends chromium-headless-shell || apt-get install --yes --no-install-recommends chromium
+
+minizinc:
+	apt-get install --yes --no-install-recommends minizinc
 
 conformance: $(READY)
 	$(BIN)/python -m schedlab.backends.conformance --count 500 --seed 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .backends import Limits, LoweringTooLarge, SolverUnavailable, run
 from .backends import backend as find_backend
-from .backends.gaps import close
+from .backends.result import close
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .methods.text import call_limits

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
-from .backends.partial_start import complete
+from .backends.driver import complete
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
-from .methods.auto import Auto
 from .methods.run_solver import OnIncumbent, without_solver
-from .methods.solvers import SolverMethod
+from .methods.solvers import Auto, SolverMethod
 from .methods.text import (
     call_limits,
     check_arguments,

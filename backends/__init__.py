@@ -19,8 +19,7 @@ from .base import (
 )
 from .driver import compile as compile  # an attribute, not part of __all__: it would shadow a builtin
 from .driver import run
-from .recorder import Incumbent
-from .result import Result
+from .result import Incumbent, Result
 from .solver_thread import INTERRUPTED, Interrupted
 
 __all__ = [

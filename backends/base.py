@@ -1,8 +1,9 @@
-"""The contract between the modelling language and a solver: limits, the protocols of a backend, their checks, the registry."""
+"""The contract between the modelling language and a solver: limits, protocols, their checks, the registry, parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -475,17 +476,17 @@ def column_values(values: object, columns: int, what: str) -> NDArray[np.float64
     return as_floats[:columns]
 
 
-def checked_availability(found: Backend) -> Availability:
+def checked_availability(solver: Backend) -> Availability:
     """Return whether a backend can be used; raise WrongAnswer if it returns something else."""
-    here: object = found.availability()
+    here: object = solver.availability()
     if not isinstance(here, Availability):
-        raise WrongAnswer(f"backend {found.name!r}: availability returned {excerpt(here)}; expected an Availability")
+        raise WrongAnswer(f"backend {solver.name!r}: availability returned {excerpt(here)}; expected an Availability")
     return here
 
 
-def checked_compiled(found: Backend, compiled: Any) -> Compiled:
+def checked_compiled(solver: Backend, compiled: Any) -> Compiled:
     """Return what ``compile`` of a backend returned; raise WrongAnswer if it is no `Compiled`."""
-    who = f"backend {found.name!r}: compile returned {excerpt(type(compiled).__name__)}"
+    who = f"backend {solver.name!r}: compile returned {excerpt(type(compiled).__name__)}"
     lacking = [part for part in COMPILED_PARTS if not hasattr(compiled, part)]
     if lacking:
         raise WrongAnswer(f"{who}, which has no {' and no '.join(lacking)}; expected an object that follows Compiled")
@@ -524,13 +525,14 @@ def checked_solution(assignment: object, bound: object, model: Model) -> None:
 OWN = {
     "cpsat": "schedlab.backends.cpsat.backend:CpSat",
     "highs": "schedlab.backends.highs:Highs",
-    "cpo": "schedlab.backends.cpo.backend:CpOptimizer",
+    "cpo": "schedlab.backends.cpo:CpOptimizer",
     "pyomo": "schedlab.backends.pyomo:Pyomo",
 }
 BACKENDS: Registry[Callable[[], Backend]] = Registry("backend", "schedlab.backends", OWN)
 """The classes of the backends by name."""
 
-ARGUMENTS = frozenset({"deterministic_limit", "parameters"})  # of ``solve``, that only some backends obey
+ARGUMENTS = {"deterministic_limit": "deterministic", "parameters": "parameters"}
+"""Arguments of ``solve`` that only some backends obey, with their fields of `Limits`."""
 BACKEND_PARTS: Mapping[str, Any] = {
     "name": str,
     "availability": Callable[..., Any],
@@ -553,12 +555,12 @@ def names() -> list[str]:
     return list(dict.fromkeys([*BACKENDS, *_registered]))
 
 
-def register(found: Backend) -> None:
+def register(solver: Backend) -> None:
     """Make a backend known in this process, for example in a notebook; an installed package has an entry point.
 
     Parameters
     ----------
-    found : Backend
+    solver : Backend
         It is used under its attribute ``name``, and replaces a backend that was registered under this name before.
 
     Raises
@@ -568,10 +570,10 @@ def register(found: Backend) -> None:
     ValueError
         If a backend of schedlab has this name, or it has characters that have a meaning in the texts of methods.
     """
-    check_backend("the backend", found)
-    if found.name in OWN:
-        raise WrongValue(f"the name {found.name!r} belongs to a backend of schedlab")
-    _registered[found.name] = found
+    check_backend("the backend", solver)
+    if solver.name in OWN:
+        raise WrongValue(f"the name {solver.name!r} belongs to a backend of schedlab")
+    _registered[solver.name] = solver
 
 
 def backend(name: str) -> Backend:
@@ -617,22 +619,22 @@ def _installed(name: str) -> Backend:
     return made
 
 
-def check_backend(label: str, found: object) -> None:
+def check_backend(label: str, solver: object) -> None:
     """Raise PluginError if an object is no backend: a part lacks or has a wrong type; WrongValue for its name."""
-    if isinstance(found, type):
-        raise PluginError(f"{label} is {excerpt(found)}, a class; expected an object of it: {found.__name__}()")
-    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(found, part)]:
-        raise PluginError(f"{label} is not a backend: {excerpt(found)} has no {' and no '.join(lacking)}")
+    if isinstance(solver, type):
+        raise PluginError(f"{label} is {excerpt(solver)}, a class; expected an object of it: {solver.__name__}()")
+    if lacking := [part for part in ("name", "availability", "compile") if not hasattr(solver, part)]:
+        raise PluginError(f"{label} is not a backend: {excerpt(solver)} has no {' and no '.join(lacking)}")
     for part, kind in BACKEND_PARTS.items():
         try:
-            expect(f"{part} of {label}", getattr(found, part, frozenset()), kind)
+            expect(f"{part} of {label}", getattr(solver, part, frozenset()), kind)
         except WrongArgument as e:
             raise PluginError(str(e)) from None
-    plain_name("backend", found.name)  # type: ignore[attr-defined]
-    obeys: Set[str] = getattr(found, "obeys", frozenset())
-    if unknown := sorted(set(obeys) - ARGUMENTS):
+    plain_name("backend", solver.name)  # type: ignore[attr-defined]
+    obeys: Set[str] = getattr(solver, "obeys", frozenset())
+    if unknown := sorted(set(obeys) - set(ARGUMENTS)):
         raise PluginError(f"obeys of {label} has {unknown[0]!r}; expected {' or '.join(map(repr, sorted(ARGUMENTS)))}")
-    if "parameters" in obeys and not hasattr(found, "check_parameters"):
+    if "parameters" in obeys and not hasattr(solver, "check_parameters"):
         raise PluginError(f"{label} obeys 'parameters' and has no check_parameters")
 
 
@@ -657,3 +659,222 @@ def available() -> dict[str, Availability]:
         except Exception as e:  # a faulty backend of a third party must not hide the others
             availability[name] = Availability(name, None, f"{type(e).__name__}: {e}")
     return availability
+
+
+# --- Values of solver parameters: conversion from texts to their types, and the errors for wrong names and values.
+
+TRUE, FALSE = ("true", "on", "yes", "1"), ("false", "off", "no", "0")
+
+
+class Parameter:
+    """One parameter of one solver, for the messages of errors.
+
+    Parameters
+    ----------
+    solver : str
+        Name of the solver, such as "CP-SAT".
+    name : str
+        Name of the parameter.
+    value : object
+        The value that the user gave.
+    """
+
+    def __init__(self, solver: str, name: str, value: Any) -> None:
+        self.solver = solver
+        self.name = name
+        self.value = value
+
+    def wrong(self, expected: str) -> WrongValue:
+        """Return the error for a wrong value; ``expected`` says which values are possible."""
+        return WrongValue(
+            f"the parameter {self.name} of {self.solver} cannot be {excerpt(self.value)}; expected is {expected}"
+        )
+
+    def as_bool(self) -> bool:
+        """Return True or False; the texts are true, on, yes, 1 and false, off, no, 0."""
+        text = str(self.value).strip().lower()
+        if isinstance(self.value, (bool, str)) or self.value in (0, 1):
+            if text in TRUE:
+                return True
+            if text in FALSE:
+                return False
+        raise self.wrong("true or false")
+
+    def as_int(self, low: float = -math.inf, high: float = math.inf) -> int:
+        """Return a whole number within the bounds."""
+        try:
+            number = int(self.value) if isinstance(self.value, (int, str)) else None
+        except ValueError:
+            number = None
+        if number is None or isinstance(self.value, bool) or not low <= number <= high:
+            raise self.wrong(f"a whole number{_range(low, high)}")
+        return number
+
+    def as_float(self, low: float = -math.inf, high: float = math.inf) -> float:
+        """Return a number within the bounds."""
+        try:
+            number = float(self.value) if isinstance(self.value, (int, float, str)) else math.nan
+        except (ValueError, OverflowError):
+            number = math.nan
+        if isinstance(self.value, bool) or not low <= number <= high:
+            raise self.wrong(f"a number{_range(low, high)}")
+        return number
+
+    def as_choice(self, choices: Collection[str]) -> str:
+        """Return one of the choices; capital and small letters do not matter."""
+        matching = [name for name in choices if name.lower() == str(self.value).strip().lower()]
+        if not matching:
+            raise self.wrong(f"one of {', '.join(choices)}")
+        return matching[0]
+
+    def as_text(self) -> str:
+        """Return a text."""
+        if not isinstance(self.value, str):
+            raise self.wrong("a text")
+        return self.value
+
+    def guessed(self) -> Value:
+        """Return a text as the int, float or bool that it looks like; other values unchanged."""
+        if not isinstance(self.value, str):
+            if not isinstance(self.value, (bool, int, float)):
+                raise self.wrong("a number, a text, true or false")
+            return self.value
+        for kind in (int, float):
+            try:
+                return kind(self.value)
+            except ValueError:
+                continue
+        return self.value.lower() == "true" if self.value.lower() in ("true", "false") else self.value
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(high):
+        return "" if math.isinf(low) else f" of at least {low:,}"
+    return f" from {low:,} to {high:,}"
+
+
+def check_all(
+    solver: str,
+    given: Mapping[str, Any],
+    known: Iterable[str],
+    refused: Mapping[str, str],
+    convert: Callable[[Parameter], Value],
+) -> dict[str, Value]:
+    """Convert all parameters of a call.
+
+    Parameters
+    ----------
+    solver : str
+        Name of the solver, for messages.
+    given : mapping of str to object
+        The parameters of the call.
+    known : iterable of str
+        The names of all parameters of the solver.
+    refused : mapping of str to str
+        Parameters that cannot be given, with the reason or what to do instead.
+    convert : callable
+        Returns the value of a `Parameter`, converted to its type; it raises ValueError for a wrong value.
+
+    Returns
+    -------
+    dict of str to bool, int, float or str
+
+    Raises
+    ------
+    UnknownName
+        If the solver has no parameter of this name.
+    ValueError
+        If a value is wrong, or a parameter is refused.
+    """
+    own = list(known)
+    values: dict[str, Value] = {}
+    for name, value in given.items():
+        if name in refused:
+            raise WrongValue(f"the parameter {name} of {solver} cannot be given: {refused[name]}")
+        if name not in own:
+            raise UnknownName(f"parameter of {solver}", name, sorted(set(own) - set(refused)))
+        values[name] = convert(Parameter(solver, name, value))
+    return values
+
+
+def argument(name: str) -> str:
+    """Return the reason why a parameter is refused that is an argument of ``solve``."""
+    return f"give {name}=... instead"
+
+
+# --- The arguments of a call that a backend obeys; all others are refused.
+
+
+def require_obeyed(solver: Backend, limits: Limits) -> None:
+    """Check that a backend obeys all limits that are given.
+
+    Parameters
+    ----------
+    solver : Backend
+        Its attribute ``obeys`` is the set of the arguments in ``ARGUMENTS`` that it obeys; without it, none.
+    limits : Limits
+
+    Raises
+    ------
+    TypeError
+        If the backend does not obey one of the arguments. The message names the backends that do.
+    """
+    for argument, name in ARGUMENTS.items():
+        if getattr(limits, name) in (None, {}) or argument in getattr(solver, "obeys", ()):
+            continue
+        others = [other for other in names() if argument in _obeyed_by(other)]
+        raise WrongArgument(
+            f"the backend {solver.name!r} does not obey {argument}=...; backends that do: {', '.join(others) or 'none'}"
+        )
+
+
+def _obeyed_by(name: str) -> frozenset[str]:
+    try:
+        return getattr(backend(name), "obeys", frozenset())
+    except PluginError:
+        return frozenset()
+
+
+def checked_limits(solver: Backend, limits: Limits) -> Limits:
+    """Convert the parameters of a backend; those that are numbers of threads become ``threads``.
+
+    Parameters
+    ----------
+    solver : Backend
+        Its attribute ``thread_parameters``, if it has one, is the set of its parameters that are numbers of threads.
+    limits : Limits
+
+    Returns
+    -------
+    Limits
+        Its parameters are those that ``check_parameters`` of the backend returned, without numbers of threads.
+
+    Raises
+    ------
+    UnknownName
+        If the solver has no parameter of this name.
+    ValueError
+        If a value is wrong, or a number of threads is greater than ``limits.threads``.
+    """
+    if not limits.parameters:
+        return limits
+    values = dict(solver.check_parameters(limits.parameters))  # type: ignore[attr-defined]
+    threads = limits.threads
+    for name in sorted(set(values) & getattr(solver, "thread_parameters", frozenset())):
+        threads = fewer_threads(name, values.pop(name), threads)
+    return replace(limits, threads=threads, parameters=values)
+
+
+def fewer_threads(name: str, wanted: object, threads: int | None) -> int | None:
+    """Return the smaller one of a parameter for threads and ``threads``; 0 and "Auto" are the solver's default.
+
+    Raises
+    ------
+    ValueError
+        If the parameter is greater than ``threads``.
+    """
+    if not isinstance(wanted, int) or wanted <= 0:
+        return threads
+    if threads is not None and wanted > threads:
+        raise WrongValue(f"the parameter {name}={wanted} is greater than threads={threads}; threads is an upper limit")
+    return wanted

@@ -6,18 +6,23 @@ import copy
 import inspect
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.kind import is_problem
-from ..models.language import Assignment, Comparison, Linear, Model, NamedConstraint
-from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
+from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
+from ..models.language.bounds import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of
+from ..models.language.data import ModelData
+from ..models.language.defined import defined
 from ..models.language.model import without_end
-from ..models.words import how_many
+from ..models.language.quantities import ModelError, pair, told, whole
+from ..models.unknown_names import hint
 from .base import (
     Backend,
     Compiled,
@@ -32,13 +37,12 @@ from .base import (
     Watch,
     checked_availability,
     checked_compiled,
+    checked_limits,
     checked_outcome,
+    require_obeyed,
 )
 from .base import backend as find_backend
-from .gaps import refutation, size_of
-from .parameters import checked, require_obeyed
-from .recorder import Judge, OnIncumbent, Recorder
-from .result import Result
+from .result import Judge, OnIncumbent, Recorder, Result, refutation, size_of
 from .solver_thread import INTERRUPTED, NotCompiled, ThreadedRun, TooManyLeft, catch_first, joined, new_call
 
 # --- Ordered objectives by successive solves: the model of each stage, and the result of all stages.
@@ -199,39 +203,39 @@ def build_deadline(limits: Limits) -> Deadline:
     return limits.deadline.share(BUILD_SHARE)
 
 
-def _compiled(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+def _compiled(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
     try:
-        return _compiled_exactly(found, model, options)
+        return _compiled_exactly(solver, model, options)
     except OverflowError as e:
-        raise SolverUnavailable(f"a number of the model is too large for {found.name}: {e}; use other units") from e
+        raise SolverUnavailable(f"a number of the model is too large for {solver.name}: {e}; use other units") from e
 
 
-def _compiled_exactly(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
-    known = list(inspect.signature(found.compile).parameters.values())[1:]
+def _compiled_exactly(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+    known = list(inspect.signature(solver.compile).parameters.values())[1:]
     if not any(p.kind is p.VAR_KEYWORD for p in known):
         for name in options:
             if name not in [p.name for p in known]:
-                raise unknown_keyword(f"compile for {found.name}", name, [p.name for p in known])
-    if not hasattr(found, "supports"):
+                raise unknown_keyword(f"compile for {solver.name}", name, [p.name for p in known])
+    if not hasattr(solver, "supports"):
         try:
-            return checked_compiled(found, found.compile(model, **options))
+            return checked_compiled(solver, solver.compile(model, **options))
         except MissingConstruct:
-            if not hasattr(found, "lacks"):
+            if not hasattr(solver, "lacks"):
                 raise
     from .decompositions.chain import compile_supported
 
-    return compile_supported(found, model, **options)
+    return compile_supported(solver, model, **options)
 
 
-def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -> Compiled:
+def _compiled_at_origin(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model for one run, so that neither its size nor the solver's gap depends on the absolute size of times.
 
     Where it matters, the copy that is compiled has times from the earliest start of the model on.
     """
     if not needs_origin(model):
         try:
-            return _compiled(found, model, options)
+            return _compiled(solver, model, options)
         except SolverUnavailable as e:
             advice = _missing_windows(model)
             if not advice:
@@ -241,7 +245,7 @@ def _compiled_at_origin(found: Backend, model: Model, options: dict[str, Any]) -
     from .decompositions.expressions import Origin
 
     moved = Origin(model)
-    compiled = _compiled(found, moved.model, options)
+    compiled = _compiled(solver, moved.model, options)
     return DecomposedCompiled(moved, compiled, (f"times are counted from {moved.shift} s on",))
 
 
@@ -260,6 +264,18 @@ def _missing_windows(model: Model) -> str:
         f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
         f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """What all stages of a call have in common: the arguments of ``run`` with these names."""
+
+    model: Model
+    limits: Limits
+    on_incumbent: OnIncumbent | None
+    judge: Judge | None
+    restriction: str | None
+    options: dict[str, Any]
 
 
 def run(
@@ -331,9 +347,10 @@ def run(
     blank.phases = {"build": limits.deadline.elapsed, "lower": 0.0, "solve": 0.0}
     if not here.ok:
         return _timed(blank, limits.deadline)
-    limits = checked(chosen, limits)
+    limits = checked_limits(chosen, limits)
     # a caller with a judge has checked the start itself, and has it even if there is no time to check it here
     warm, start = _accept(model, warm_start, Deadline() if judge is None else build_deadline(limits))
+    call = _Call(model, limits, on_incumbent, judge, restriction, options)
     result, fate = blank, warm
     bounds: list[Any] = []
     proven: list[bool] = []
@@ -343,11 +360,8 @@ def run(
     for k in range(max(1, len(model.objectives))):
         first = k == 0
         recorded = start if warm.fate == "accepted" or not first else None
-        result, finished = _solve_stage(
-            stage_of(model, k, [*posted, *kept]),
-            *(model, result, limits, (start, recorded), on_incumbent, judge, bounds, restriction),
-            *(proved if first else None, options),
-        )
+        stage = stage_of(model, k, [*posted, *kept])
+        result, finished = _solve_stage(call, stage, result, (start, recorded), bounds, proved if first else None)
         if first:
             fate = _fate(warm, result)
         result.warm_start = fate
@@ -389,17 +403,12 @@ def _accept(model: Model, warm_start: Assignment | None, deadline: Deadline) -> 
 
 
 def _solve_stage(
+    call: _Call,
     stage: Model,
-    model: Model,
     before: Result,
-    limits: Limits,
     start: tuple[Assignment | None, Assignment | None],
-    on_incumbent: OnIncumbent | None,
-    judge: Judge | None,
     settled: Sequence[float],
-    restriction: str | None,
     known_bound: float | None,
-    options: dict[str, Any],
 ) -> tuple[Result, bool]:
     """Optimize one objective; return its result, and whether the solver finished, so that the next one can follow.
 
@@ -407,31 +416,16 @@ def _solve_stage(
     ``settled`` are the bounds of the objectives before this one, ``known_bound`` is one of this objective.
     """
     hinted, incumbent = start
+    limits = call.limits
     lowering = time.perf_counter()
-    compiled: Compiled | NotCompiled
     try:
-        with within(build_deadline(limits)):
-            compiled = _compiled_at_origin(find_backend(before.solver), stage, options)
+        compiled = _compiled_in_time(call, stage, before.solver)
     except SolverUnavailable as e:
         return replace(before, status="unavailable", message=str(e)), False
-    except OutOfTime as e:
-        compiled = NotCompiled(str(e))
-    except KeyboardInterrupt as e:
-        catch_first(e)
-        compiled = NotCompiled(INTERRUPTED)
     solving = time.perf_counter()
+    restriction = call.restriction
     exactness = compiled.exactness if restriction is None else _restricted(compiled.exactness, restriction)
-    recorder = Recorder(
-        stage,
-        model,
-        exactness,
-        limits.deadline,
-        on_incumbent,
-        judge,
-        settled,
-        limits.gap,
-        exact=len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1]),
-    )
+    recorder = _recorder(call, stage, exactness, settled)
     recorder.trace.extend(before.incumbents)
     if known_bound is not None:
         recorder.bound(known_bound)
@@ -442,21 +436,7 @@ def _solve_stage(
     left = None
     if limits.time is not None:
         left = limits.deadline.earlier(_check_seconds(stage)).remaining
-    if recorder.stopped:  # at the start
-        outcome = Outcome("unknown")
-    elif left == 0.0 and not isinstance(compiled, NotCompiled):
-        outcome = Outcome("unknown", message="the time limit ended before the solver began")
-    else:
-        try:
-            ended = compiled.run(recorder, replace(limits.lasting(left), exact=recorder.exact), hinted)
-            outcome = ended if recorder.failure is not None else checked_outcome(before.solver, ended)
-        except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
-            catch_first(e)
-            outcome = Outcome("unknown", message=INTERRUPTED)
-        except TooManyLeft as e:
-            if recorder.best is None:
-                raise
-            outcome = Outcome("unknown", message=str(e))  # the start is an answer
+    outcome = _outcome(compiled, recorder, limits.lasting(left), hinted, before.solver)
     if recorder.failure is not None:
         raise recorder.failure
     if outcome.status == "unavailable":  # the warm start alone is not a result of this solver
@@ -491,6 +471,47 @@ def _solve_stage(
     _check(result, recorder, stage, outcome, checked)
     finished = (outcome.status == "optimal" or recorder.gap_reached) and result.status in ("optimal", "feasible")
     return result, finished and not recorder.stopped and result.message != INTERRUPTED
+
+
+def _compiled_in_time(call: _Call, stage: Model, backend: str) -> Compiled | NotCompiled:
+    """Compile a stage; if the time ends or Ctrl-C is pressed, return why it is not compiled."""
+    try:
+        with within(build_deadline(call.limits)):
+            return _compiled_at_origin(find_backend(backend), stage, call.options)
+    except OutOfTime as e:
+        return NotCompiled(str(e))
+    except KeyboardInterrupt as e:
+        catch_first(e)
+        return NotCompiled(INTERRUPTED)
+
+
+def _recorder(call: _Call, stage: Model, exactness: Exactness, settled: Sequence[float]) -> Recorder:
+    """Return the recorder of a stage after those whose bounds are ``settled``."""
+    model, limits = call.model, call.limits
+    exact = len(settled) + 1 < len(model.objectives) or any(late_presence(e, stage) for e in stage.objectives[:1])
+    return Recorder(
+        *(stage, model, exactness, limits.deadline, call.on_incumbent, call.judge, settled, limits.gap), exact=exact
+    )
+
+
+def _outcome(
+    compiled: Compiled | NotCompiled, recorder: Recorder, limits: Limits, hinted: Assignment | None, backend: str
+) -> Outcome:
+    """Run the solver for the time that ``limits`` leave."""
+    if recorder.stopped:  # at the start
+        return Outcome("unknown")
+    if limits.time == 0.0 and not isinstance(compiled, NotCompiled):
+        return Outcome("unknown", message="the time limit ended before the solver began")
+    try:
+        ended = compiled.run(recorder, replace(limits, exact=recorder.exact), hinted)
+        return ended if recorder.failure is not None else checked_outcome(backend, ended)
+    except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
+        catch_first(e)
+        return Outcome("unknown", message=INTERRUPTED)
+    except TooManyLeft as e:
+        if recorder.best is None:
+            raise
+        return Outcome("unknown", message=str(e))  # the start is an answer
 
 
 def _restricted(exactness: Exactness, why: str) -> Exactness:
@@ -626,3 +647,217 @@ def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits
         return conflict
     name = f"{HORIZON} of {model.declared_horizon} s"
     return conflict._replace(names=(*(conflict.names or ()), name))
+
+
+# --- Warm starts that give the values of some variables alone: the backend finds the others.
+
+Variable = Interval | Integer
+VALUES_OF_A_START = "a start, a pair (start, end), an IntervalValue, True (present at any time), or None (absent)"
+START_SHARE = 0.2  # of the time limit, in which the other values must be found
+START_SECONDS = 10.0  # wall time for it at most
+
+
+def complete(
+    model: Model, values: Mapping[Any, Any], backend: str, limits: Limits, **options: Any
+) -> tuple[Assignment | None, WarmStart]:
+    """Return an assignment with the given values, and what became of the start.
+
+    The given values are fixed, the objectives are left out, and the backend solves what is left, for a fifth of the time
+    limit and at most 10 s. If no solution of the model has these values, or none is found in this time, there is no
+    start. Every backend takes partial starts in this way; so they need not be hints in the solver's sense, and what
+    they are worth does not depend on the solver.
+
+    Parameters
+    ----------
+    model : Model
+    values : mapping
+        The values of some variables, by variable or name (``fixing``: their forms).
+    backend : str
+        Name of the backend.
+    limits : Limits
+        The limits of the whole call.
+    **options
+        Options of the backend.
+
+    Raises
+    ------
+    ModelError
+        If a key is no variable of the model, or a value has a wrong form.
+
+    Examples
+    --------
+    >>> import schedlab as sl
+    >>> m = sl.Model("two jobs", horizon=9); a, b = m.interval("a", size=3), m.interval("b", size=4)
+    >>> m.add(sl.no_overlap([a, b])); m.minimize(sl.max([a.end, b.end]))
+    >>> start, fate = complete(m, {"a": 0}, "cpsat", Limits(threads=1))
+    >>> start[a].start, start[b].start >= 3, fate.fate, fate.reason
+    (0, True, 'repaired', '1 of 2 variables was given, the others were found')
+    """
+    given = given_values(model, values)
+    whole = whole_assignment(model, given)
+    if whole is not None:
+        return whole, WarmStart()
+    fixed = fixing(given)
+    part = copy.copy(model)
+    part.objectives = []
+    part.constraints = [*model.constraints, *fixed]
+    left = limits.deadline.remaining
+    seconds = START_SECONDS if left is None else min(START_SECONDS, START_SHARE * left)
+    completed = run(
+        part, backend, replace(limits.lasting(seconds), gap=None, deterministic=None), conflict=False, **options
+    )
+    if completed.assignment is not None and completed.status in ("optimal", "feasible"):
+        count = len(model.intervals) + len(model.integers)
+        verb = "was" if len(given) == 1 else "were"
+        reason = f"{len(given)} of {how_many(count, 'variable')} {verb} given, the others were found"
+        made = copy.copy(completed.assignment)
+        made.model = model
+        return made, WarmStart("repaired", reason)
+    if completed.status == "infeasible":
+        return None, WarmStart("rejected", "no solution of the model has the values of the partial start")
+    why = f": {completed.message}" if completed.message else ""
+    return None, WarmStart(
+        "rejected", f"no solution with the values of the partial start was found in {seconds:.3g} s{why}"
+    )
+
+
+def given_values(model: ModelData, values: Mapping[Any, Any]) -> dict[Variable, Any]:
+    """Return the values by variable, of a mapping whose keys are variables or their names.
+
+    Parameters
+    ----------
+    model : Model
+        The model of the variables.
+    values : mapping
+        The value of some variables, as ``fixing`` takes them.
+
+    Raises
+    ------
+    ModelError
+        If a key is no variable of the model, or a name that several have, or a variable is given twice.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3); x = m.integer("x", 0, 5)
+    >>> given_values(m, {"a": 4, x: 2})
+    {a: 4, x: 2}
+    """
+    named: dict[str, list[Variable]] = {}
+    for known in _variables(model):
+        named.setdefault(known.name, []).append(known)
+    by_variable: dict[Variable, Any] = {}
+    for key, value in values.items():
+        v = _variable(model, key, named)
+        if v in by_variable:
+            raise ModelError(f"the warm start of model {model.name!r} gives {v.name!r} twice, by name and by itself")
+        by_variable[v] = value
+    return by_variable
+
+
+def _variable(model: ModelData, key: object, named: Mapping[str, list[Variable]]) -> Variable:
+    if isinstance(key, (Interval, Integer)):
+        if key.model is not model:
+            raise ModelError(f"{key!r} of the warm start is not a variable of model {model.name!r}")
+        return key
+    if not isinstance(key, str):
+        raise ModelError(f"a key of the warm start is {told(key)}; expected a variable of {model.name!r}, or its name")
+    some = named.get(key, [])
+    if not some:
+        missing = hint(key, named, "the variables are", "the model has none")
+        raise ModelError(f"model {model.name!r} has no variable {key!r} for the warm start; {missing}")
+    if len(some) > 1:
+        raise ModelError(
+            f"model {model.name!r} has {len(some)} variables {key!r}; give the variable itself in the warm start"
+        )
+    return some[0]
+
+
+def whole_assignment(model: ModelData, values: Mapping[Variable, Any]) -> Assignment | None:
+    """Return the assignment if the values leave nothing open, else None.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=3); x = m.integer("x", 0, 5)
+    >>> whole_assignment(m, {a: 4, x: 2}), whole_assignment(m, {a: 4})
+    (Assignment(a: 4..7, x: 2), None)
+    """
+    if not all(v in values and _settled(v, values[v]) for v in _variables(model)):
+        return None
+    return Assignment(model, {v: None if value is False else value for v, value in values.items()})
+
+
+def _settled(v: Variable, value: Any) -> bool:
+    """Return whether a value leaves nothing open: that of an interval of variable size has an end."""
+    if isinstance(v, Integer):
+        return True
+    if value is True:
+        return False
+    return v.size_lo == v.size_hi or not isinstance(value, (int, np.integer)) or value is False
+
+
+def fixing(values: Mapping[Variable, Any]) -> list[NamedConstraint]:
+    """Return constraints that fix variables to values.
+
+    Parameters
+    ----------
+    values : mapping
+        An interval has a start; a pair (start, end); an IntervalValue; True if it is present at any time; None or False
+        if it is absent. An integer variable has a whole number.
+
+    Raises
+    ------
+    ModelError
+        If a value has another form.
+
+    Examples
+    --------
+    >>> from schedlab import Model
+    >>> m = Model("m"); a = m.interval("a", size=(1, 3), optional=True); x = m.integer("x", 0, 5)
+    >>> fixing({a: 4, x: 2})[0]
+    NamedConstraint(name='a starts at 4', constraint=a.start == 4)
+    >>> [c.name for c in fixing({a: (4, 6), x: 2})]
+    ['a starts at 4', 'a is present', 'a ends at 6', 'x is 2']
+    """
+    made: list[NamedConstraint] = []
+    for v, value in values.items():
+        made += _of_integer(v, value) if isinstance(v, Integer) else _of_interval(v, value)
+    return made
+
+
+def _variables(model: ModelData) -> list[Variable]:
+    return [*model.intervals, *model.integers]
+
+
+def _of_integer(x: Integer, value: Any) -> list[NamedConstraint]:
+    number = whole(value, f"the warm start of {x.name}")
+    return [_equal(x, number, f"{x.name} is {number}")]
+
+
+def _of_interval(v: Interval, value: Any) -> list[NamedConstraint]:
+    what = f"the warm start of {v.name}"
+    if value is None or value is False or (isinstance(value, IntervalValue) and not value.present):
+        return [_equal(v.presence, 0, f"{v.name} is absent")]
+    present = [_equal(v.presence, 1, f"{v.name} is present")] if v.optional else []
+    if value is True:
+        return present or [_equal(v.presence, 1, f"{v.name} is present")]
+    if isinstance(value, IntervalValue):
+        value = value.start, value.end
+    ends: tuple[object, ...]
+    if isinstance(value, (tuple, list, np.ndarray)):
+        ends = pair(value, f"{what}, which is no single start,")
+    elif isinstance(value, (int, float, np.integer)):
+        ends = (value,)
+    else:
+        raise ModelError(f"{what} is {told(value)}; expected {VALUES_OF_A_START}")
+    start = whole(ends[0], f"{what}, the start")
+    fixed = [_equal(v.start, start, f"{v.name} starts at {start}"), *present]
+    if len(ends) == 2:
+        end = whole(ends[1], f"{what}, the end")
+        fixed.append(_equal(v.end, end, f"{v.name} ends at {end}"))
+    return fixed
+
+
+def _equal(e: Any, value: int, name: str) -> NamedConstraint:
+    return NamedConstraint(name, Comparison(e.linear(), value, value))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import SolverUnavailable
 from ..models.language import (
@@ -16,6 +15,7 @@ from ..models.language import (
     Level,
     Linear,
     Model,
+    Precedence,
     Stated,
 )
 from ..models.language.constraints import expressions_of, lags_of
@@ -80,28 +80,38 @@ def require_horizon(model: Model, what: str) -> None:
 
 def require_data(model: Model, solver: str, limit: int) -> None:
     """Check that no time, demand, capacity and bound of a variable is beyond a limit; raise SolverUnavailable else."""
-    of_constraints = ((c.name, size) for c in model.constraints for size in _data(c.constraint))
-    for name, size in chain(variable_sizes(model), of_constraints):
+    for name, size in variable_sizes(model):
         if size > limit:
-            raise SolverUnavailable(
-                f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
-            )
+            raise _too_great(name, size, solver, limit)
+    for name, c in model.constraints:
+        for size in _data(c):
+            if size > limit:
+                raise _too_great(name, size, solver, limit)
 
 
-def _data(c: Constraint) -> Iterator[int]:
-    """Yield the absolute values of the whole numbers of a constraint, without those of its expressions."""
+def _too_great(name: str, size: int, solver: str, limit: int) -> SolverUnavailable:
+    return SolverUnavailable(
+        f"{name}: {float(size):.3g} is beyond the greatest number that {solver} takes, {limit:.3g}; use larger units"
+    )
+
+
+def _data(c: Constraint) -> Iterable[int]:
+    """Return the absolute values of the whole numbers of a constraint, without those of its expressions."""
+    if isinstance(c, Precedence):  # of which models have most
+        return (abs(c.delay),) if c.at_most is None else (abs(c.delay), abs(c.at_most))
     if isinstance(c, Cumulative):
-        yield from (d for d in c.demands if isinstance(d, int))
-        yield from (max(abs(time), level) for time, level in c.steps)
+        demands = [d for d in c.demands if isinstance(d, int)]
+        return [*demands, *(max(abs(time), level) for time, level in c.steps)]
     if isinstance(c, ForbidExtent):
-        yield from (max(abs(lo), abs(hi)) for lo, hi in c.windows)
+        return [max(abs(lo), abs(hi)) for lo, hi in c.windows]
     if isinstance(c, Level):
         known = [height for _, _, height in c.changes if isinstance(height, int)]
-        yield sum(map(abs, known)) + sum(abs(amount) for _, amount in c.steps)
-        yield from (abs(number) for number in (*(t for t, _ in c.steps), c.lo, c.hi, *(c.window or ())) if number)
+        reach = sum(map(abs, known)) + sum(abs(amount) for _, amount in c.steps)
+        numbers = (*(t for t, _ in c.steps), c.lo, c.hi, *(c.window or ()))
+        return [reach, *(abs(number) for number in numbers if number)]
     if isinstance(c, Stated):
-        yield from c.data()
-    yield from map(abs, lags_of(c))
+        return c.data()
+    return map(abs, lags_of(c))
 
 
 def variable_sizes(model: Model) -> Iterator[tuple[str, int]]:

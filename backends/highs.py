@@ -22,10 +22,13 @@ from .base import (
     Conflict,
     Limits,
     Outcome,
+    Parameter,
     Status,
     Value,
     WarmStart,
     Watch,
+    argument,
+    check_all,
     column_values,
     compiled_repr,
     own_values,
@@ -34,9 +37,7 @@ from .base import (
 from .decompositions.constructs import NOT_LINEAR
 from .linear.constraints import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
-from .linear.lowering import Lowered, lower, require_options
-from .linear.names import column_names, row_names
-from .parameters import Parameter, argument, check_all
+from .linear.lowering import Lowered, column_names, lower, require_options, row_names
 from .solver_thread import SolverLog, run_in_thread
 
 # --- HiGHS without output.

@@ -23,12 +23,15 @@ from .base import (
     Conflict,
     Limits,
     Outcome,
+    Parameter,
     Status,
     Value,
     WarmStart,
     Watch,
+    argument,
     column_values,
     compiled_repr,
+    fewer_threads,
     own_values,
     own_variable,
 )
@@ -36,9 +39,7 @@ from .decompositions.constructs import NOT_LINEAR
 from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range
-from .linear.lowering import Lowered, lower, require_options
-from .linear.names import column_names, row_names
-from .parameters import Parameter, argument, fewer_threads
+from .linear.lowering import Lowered, column_names, lower, require_options, row_names
 from .solver_thread import SolverLog, run_in_thread
 
 # --- Names of the options of Pyomo's solvers for seed, threads and gap; other options are passed as they are.
@@ -442,22 +443,29 @@ class PyomoCompiled:
 class _Output:
     """A copy of standard output and standard error; Pyomo redirects both during a solve."""
 
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # an abandoned solve may end while its caller undoes the redirection
+
     def __enter__(self) -> _Output:
-        self.streams, self.copies = (sys.stdout, sys.stderr), []
+        self.streams = sys.stdout, sys.stderr
+        self.copies: list[tuple[int, int]] = []
         for number in (1, 2):
             with suppress(OSError):  # closed
                 self.copies.append((number, os.dup(number)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for _number, copy in self.copies:
-            os.close(copy)
+        with self._lock:
+            while self.copies:
+                os.close(self.copies.pop()[1])
 
     def restore(self) -> None:
-        """Undo the redirection while the solve goes on."""
-        sys.stdout, sys.stderr = self.streams
-        for number, copy in self.copies:
-            os.dup2(copy, number)
+        """Undo the redirection while the solve goes on; do nothing if the solve has ended, and undone it itself."""
+        with self._lock:
+            if self.copies:
+                sys.stdout, sys.stderr = self.streams
+            for number, copy in self.copies:
+                os.dup2(copy, number)
 
 
 def _value(v: Any) -> float:

@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..backends.base import WarmStart
-from ..backends.recorder import Incumbent
-from ..backends.result import Result
+from ..backends.result import Incumbent, Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
 from ..models.deadline import Deadline

@@ -17,8 +17,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from ..backends.gaps import close
-from ..backends.result import Result
+from ..backends.result import Result, close
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Floats, Ints

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..backends.base import Limits, Status, WarmStart
 from ..backends.base import names as backend_names
-from ..backends.gaps import close, refutation, refutes
-from ..backends.recorder import Incumbent
-from ..backends.result import Result
+from ..backends.result import Incumbent, Result, close, refutation, refutes
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.arguments import expect, named

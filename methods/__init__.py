@@ -34,8 +34,7 @@ from ..heuristics.own import (
     SerialSgs,
 )
 from ..heuristics.registry import Heuristic
-from .auto import Auto
-from .solvers import CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
+from .solvers import Auto, CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
 from .text import all_classes, method_class, parse_method, parse_start
 
 __all__ = [

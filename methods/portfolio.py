@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavailable, WarmStart
-from ..backends.gaps import close, refutation, refutes
-from ..backends.recorder import Offset, gap_of
+from ..backends.result import Offset, close, gap_of, refutation, refutes
 from ..backends.solver_thread import INTERRUPTED
 from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
@@ -20,9 +19,9 @@ from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.plugins import is_false
 from ..models.problem import Value
-from .auto import Auto
+from ..models.returned import is_false
 from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
-from .solvers import SolverMethod
+from .solvers import Auto, SolverMethod
 from .text import parse_method
 
 # --- The steps of ``auto`` for each kind of problem: what runs, and how much of the time limit it may take.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backends import Exactness, Incumbent, Limits, Result, WarmStart, run
 from ..backends.driver import build_deadline
-from ..backends.gaps import refutation, refutes
+from ..backends.result import refutation, refutes
 from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.errors import NothingFound
 from ..heuristics.method import Start

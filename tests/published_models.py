@@ -28,7 +28,6 @@ class Published:
 
 
 MODELS: dict[str, Published] = {}
-TOO_LARGE = {"cpo": "more than the community edition of CP Optimizer takes"}
 TOO_LONG = {"highs:pairwise": "HiGHS has no proof within minutes", "pyomo": "HiGHS has no proof within minutes"}
 
 
@@ -146,7 +145,7 @@ SKILLS = {
 }  # fmt: skip
 
 
-@published(360, "docplex, scheduling tutorial, chapter 6", large=TOO_LARGE, long=TOO_LONG)
+@published(360, "docplex, scheduling tutorial, chapter 6", long=TOO_LONG)
 def houses_with_skilled_workers(m: sl.Model) -> None:
     work: list[list[sl.models.language.Interval]] = [[], [], []]
     skill = []

@@ -76,7 +76,7 @@ def test_theirs_prints_what_ours_prints(page: str, tmp_path: Path) -> None:
         engine = backend("cpo").availability()
         if not engine.ok:
             pytest.skip("CP Optimizer is not installed")
-        from schedlab.backends.cpo.backend import find_engine
+        from schedlab.backends.cpo import find_engine
 
         code = f"from docplex.cp.config import context\ncontext.solver.local.execfile = {find_engine()!r}\n" + code
     script = tmp_path / "theirs.py"

@@ -44,7 +44,7 @@ def with_highs(compiled: Compiled, a: Interval, b: Interval) -> sl.Assignment:
 def with_cpo(compiled: Compiled, a: Interval, b: Interval) -> sl.Assignment:
     """The same in CP Optimizer."""
     from docplex.cp.model import end_before_start
-    from schedlab.backends.cpo.backend import find_engine
+    from schedlab.backends.cpo import find_engine
 
     compiled.native.add(end_before_start(compiled.var(a), compiled.var(b)))
     answer = compiled.native.solve(execfile=find_engine(), LogVerbosity="Quiet", TimeLimit=20)

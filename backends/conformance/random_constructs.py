@@ -76,6 +76,7 @@ class RandomStructures:
 
     def __init__(self, seed: int) -> None:
         rng = self.rng = random.Random(f"structures {seed}")
+        self.more = random.Random(f"structures {seed} absent")  # separate, so that it changes nothing in other models
         self.model = Model(f"random {seed}")
         self.used = {STRUCTURES}
         self.first = rng.choice([0, 0, 0, -3, 2])
@@ -153,6 +154,14 @@ class RandomStructures:
                 (low + 3, rng.choice([None, low + 5])),
             ]
             yield in_domain(e, windows, interval=v if rng.random() < 0.5 else None)
+        if self.more.random() < 0.5:
+            yield self._domain_of_absent()
+
+    def _domain_of_absent(self) -> Constraint:
+        """Return end windows without 0, of an interval that most objectives leave out."""
+        size = self.more.randint(1, 2)
+        v = self.model.interval("rarely present", size, (self.first, self.first + 3), optional=True)
+        return in_domain(v.end, [1, (3, None)], interval=v)
 
     def _span(self) -> Iterator[Constraint]:
         rng = self.rng
@@ -228,14 +237,18 @@ class RandomStates:
         rng = self.rng = random.Random(f"states {seed}")
         self.model = Model(f"random {seed}")
         self.used = {STATES}
+        more = random.Random(f"states {seed} again")  # separate, so that it changes nothing in other models
         self.origin = rng.choice([0, 0, 0, -3, 2])
         n = rng.choice([2, 3, 3, 3, 4])
         several = [self._interval(f"i{k}", n) for k in range(n)]
-        batch = rng.random() < 0.7
-        self.model.add(self._state(several, batch), "state")
-        if batch:
-            self.used.add("batches")
-            self.model.add(cumulative(several, [rng.randint(1, 2) for _ in several], rng.randint(2, 3)), "capacity")
+        if more.random() < 0.3:
+            self._same_state_again(several, more)
+        else:
+            batch = rng.random() < 0.7
+            self.model.add(self._state(several, batch), "state")
+            if batch:
+                self.used.add("batches")
+                self.model.add(cumulative(several, [rng.randint(1, 2) for _ in several], rng.randint(2, 3)), "capacity")
         ends = [v.end for v in several]
         aim = latest(ends) if rng.random() < 0.3 else total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
         absent = total([1 - v.presence for v in several])
@@ -250,6 +263,20 @@ class RandomStates:
         window = (begin, begin + rng.randint(2, 3 if n == 4 else 6))
         sizes = (size, size + rng.choice([0, 0, 1]))
         return self.model.interval(name, sizes, window, optional=rng.random() < 0.3)
+
+    def _same_state_again(self, several: list[Interval], more: random.Random) -> None:
+        """Add batches of one interval each, whose states are often the same; the time between two of them is positive."""
+        self.used |= {"batches", "alignment", "transitions of states"}
+        uses: list[StateUse] = []
+        for v in several:
+            if more.random() < 0.2:
+                self.used.add("constant state")
+                uses.append(always_constant(v, True, True))
+            else:
+                uses.append(always_equal(v, more.choice([0, 0, 0, 1]), True, True))
+        times = [[2, more.randint(1, 2)], [more.randint(1, 2), 1]]
+        self.model.add(state_function(uses, times), "state")
+        self.model.add(cumulative(several, [2] * len(several), more.randint(2, 3)), "capacity")
 
     def _state(self, several: list[Interval], batch: bool) -> StateFunction:
         rng = self.rng

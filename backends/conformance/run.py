@@ -401,32 +401,32 @@ def main(
     raise typer.Exit(1 if faults else 0)
 
 
-def disagreements(found: Sequence[Case]) -> list[tuple[Case, Verdict]]:
+def disagreements(examined: Sequence[Case]) -> list[tuple[Case, Verdict]]:
     """Return the wrong verdicts with their cases, those of the check ``solve`` first: others often follow from them."""
-    wrong = [(c, v) for c in found for v in c.verdicts if v.wrong]
+    wrong = [(c, v) for c in examined for v in c.verdicts if v.wrong]
     return sorted(wrong, key=lambda p: p[1].check != "solve")
 
 
-def complaints(found: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
+def complaints(examined: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
     """Return the reasons why the run fails; shares of constructs are checked for 200 models and more."""
-    wrong = disagreements(found)
+    wrong = disagreements(examined)
     reasons = [how_many(len(wrong), "wrong answer")] if wrong else []
     reasons += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
-    known = [c for c in found if c.feasible is not None]
-    if len(known) < 0.98 * len(found):
-        reasons.append(f"{how_many(len(found) - len(known), 'model', verb='were')} too large to enumerate")
+    known = [c for c in examined if c.feasible is not None]
+    if len(known) < 0.98 * len(examined):
+        reasons.append(f"{how_many(len(examined) - len(known), 'model', verb='were')} too large to enumerate")
     for label in labels:
-        open_ = sum(not v.decided for c in found for v in c.verdicts if v.contender == label and v.check == "solve")
-        if open_ > MOST_UNDECIDED * len(found):
-            reasons.append(f"{label} ended without a proof on {open_} of {how_many(len(found), 'model')}")
-    if len(found) >= 200:
-        counts = _construct_counts(found)
-        rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(found)]
+        open_ = sum(not v.decided for c in examined for v in c.verdicts if v.contender == label and v.check == "solve")
+        if open_ > MOST_UNDECIDED * len(examined):
+            reasons.append(f"{label} ended without a proof on {open_} of {how_many(len(examined), 'model')}")
+    if len(examined) >= 200:
+        counts = _construct_counts(examined)
+        rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(examined)]
         reasons += [f"too few models contain: {', '.join(rare)}"] if rare else []
         infeasible = sum(not c.feasible for c in known)
         reasons += (
             [f"only {how_many(infeasible, 'model', verb='are')} infeasible"]
-            if infeasible < LEAST_INFEASIBLE * len(found)
+            if infeasible < LEAST_INFEASIBLE * len(examined)
             else []
         )
     return reasons
@@ -451,15 +451,17 @@ def explained(seed: int, verdict: Verdict, limits: Limits) -> str:
     return f"\nseed {seed}, {verdict.contender}, {verdict.check}: {'; '.join(last[0])}\n{declaration(small)}"
 
 
-def _construct_counts(found: Sequence[Case]) -> Counter[str]:
-    return Counter(construct for c in found for construct in c.constructs)
+def _construct_counts(examined: Sequence[Case]) -> Counter[str]:
+    return Counter(construct for c in examined for construct in c.constructs)
 
 
-def construct_table(found: Sequence[Case]) -> Table:
+def construct_table(examined: Sequence[Case]) -> Table:
     """Return a table of the number of models with each construct; its title has the number of infeasible models."""
-    counts = _construct_counts(found)
-    infeasible = sum(c.feasible is False for c in found)
-    table = Table(title=f"{how_many(len(found), 'model')}, {infeasible} infeasible ({infeasible / len(found):.0%})")
+    counts = _construct_counts(examined)
+    infeasible = sum(c.feasible is False for c in examined)
+    table = Table(
+        title=f"{how_many(len(examined), 'model')}, {infeasible} infeasible ({infeasible / len(examined):.0%})"
+    )
     for _ in range(3):
         table.add_column("construct")
         table.add_column("models", justify="right")
@@ -470,13 +472,13 @@ def construct_table(found: Sequence[Case]) -> Table:
     return table
 
 
-def backend_table(found: Sequence[Case], labels: Sequence[str]) -> Table:
+def backend_table(examined: Sequence[Case], labels: Sequence[str]) -> Table:
     """Return a table by backend and check: answers that agree, are not proven or are wrong, and the time in seconds."""
     table = Table(title="agreement with enumeration")
     for head in ("backend", "check", "agreed", "not proven", "wrong", "seconds", "ms each"):
         table.add_column(head, justify="left" if head in ("backend", "check") else "right")
     for label in labels:
-        mine = [v for c in found for v in c.verdicts if v.contender == label]
+        mine = [v for c in examined for v in c.verdicts if v.contender == label]
         for check in dict.fromkeys(v.check for v in mine):
             some = [v for v in mine if v.check == check]
             wrong = sum(bool(v.wrong) for v in some)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
 from ...errors import WrongArgument
 from ...models.arguments import Rational, rational
-from ...models.language import Comparison, Interval, Linear
-from ...models.language.bounds import real_tolerance
+from ...models.language import Comparison, Interval, Linear, Model
+from ...models.language.bounds import far_origin, real_tolerance
 from ...models.language.expressions import (
     Atom,
     Attribute,
@@ -54,9 +54,9 @@ class CpSatExpressions:
         Index of the native variable of each integer variable.
     """
 
-    def __init__(self, native: NativeModel, far_origin: int, neighbours: Callable[[Neighbours], Form]) -> None:
+    def __init__(self, native: NativeModel, model: Model, neighbours: Callable[[Neighbours], Form]) -> None:
         self.native = native
-        self.far_origin = far_origin
+        self.model = model
         self.neighbours = neighbours
         self.start: list[int] = []
         self.size: list[int] = []
@@ -65,6 +65,11 @@ class CpSatExpressions:
         self.integer: list[int] = []
         self._known: dict[Atom, Form] = {}
         self._run: dict[tuple[int, int], Form] = {}
+
+    @cached_property
+    def far_origin(self) -> int:
+        """The earliest start of the model if it is far from 0; real coefficients alone need it."""
+        return far_origin(self.model)
 
     def forget(self) -> None:
         """Forget the atoms lowered so far, so that the next guard covers the ranges of its own atoms."""
@@ -94,6 +99,11 @@ class CpSatExpressions:
         return Form(terms, rational(e.constant))
 
     def _combined(self, e: Linear) -> Form:
+        """Return the form of a sum of atoms whose forms are known."""
+        if len(e.terms) == 1 and not e.constant:
+            ((atom, c),) = e.terms.items()
+            if c == 1:
+                return self._known[atom]
         terms: dict[int, Rational] = {}
         constant = rational(e.constant)
         error: Rational = 0
@@ -225,14 +235,13 @@ class CpSatExpressions:
             return kept[0]
         scale = self.native.auxiliary_scale(kept)
         wholes = [self.native.whole(f, scale) for f in kept]
-        ranges = [self.native.bounds(w) for w in wholes]
+        ranges = bounds if scale == 1 and len(kept) == len(operands) else [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
         terms = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
         posted = self.native.model.proto.constraints.add().lin_max
         self.native.fill(posted.target, WholeForm({made: 1}, 0))
-        for w in terms:
-            self.native.fill(posted.exprs.add(), w)
+        self.native.fill_all(posted.exprs, terms)
         return Form({made: _over(scale)}, 0, max(w.error for w in wholes))
 
     def _operand(self, w: WholeForm) -> WholeForm:
@@ -241,7 +250,7 @@ class CpSatExpressions:
         Presolve lists every value of each operand of a maximum. For a sum of many 0-1 variables with different
         coefficients it does not end (ortools 9.15), whatever the time limit.
         """
-        if sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
+        if len(w.terms) <= MANY or sum(self.native.hi[i] - self.native.lo[i] == 1 for i in w.terms) <= MANY:
             return w
         total = self.native.variable((self.native.bounds(w),), "", w.value)
         self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())

@@ -34,15 +34,14 @@ from ...models.language import (
     Synchronize,
     Table,
 )
-from ...models.language.bounds import far_origin, real_tolerance
+from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
 from ..decompositions.constructs import NOT_RESERVOIR, of_level
+from .constraints import Sequences, stated, sums_times, work_done
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
-from .sequences import Sequences
-from .structures import stated
 
 # --- Many native variables, intervals and demands at once.
 #
@@ -100,14 +99,16 @@ def add_intervals(lowering: CpSatLowering, members: Iterable[Interval]) -> None:
     presence = e.presence
     sizes = e.size
     start = e.start
-    groups: dict[tuple[bool, bool], list[tuple[Interval, int]]] = {}
+    kinds = [(optional, fixed) for optional in (False, True) for fixed in (False, True)]
+    groups: dict[tuple[bool, bool], list[tuple[Interval, int]]] = {kind: [] for kind in kinds}
     for v in members:
         i = v.index
         if i not in known and sizes[i] < 0 < v.size_lo and i not in lowering.intervals:
             k = start[i]
-            groups.setdefault((presence[i] >= 0, lo[k] == hi[k]), []).append((v, k))
+            groups[presence[i] >= 0, lo[k] == hi[k]].append((v, k))
     for (optional, fixed), rows in groups.items():
-        _append(lowering, rows, optional, fixed)
+        if rows:
+            _append(lowering, rows, optional, fixed)
 
 
 def _append(lowering: CpSatLowering, rows: Sequence[tuple[Interval, int]], optional: bool, fixed: bool) -> None:
@@ -396,9 +397,9 @@ class CpSatLowering:
         self.model = model
         self.guarded = guarded
         self.native = NativeModel(model.name)
-        self.far_origin = far_origin(model)
+        self.sums_times = not guarded and sums_times(model)
         self.sequences = Sequences(self)
-        self.expressions = CpSatExpressions(self.native, self.far_origin, self.sequences.neighbours)
+        self.expressions = CpSatExpressions(self.native, model, self.sequences.neighbours)
         self.objective: Objective | None = None
         self.guards: list[int] = []
         self.fault = ""
@@ -450,10 +451,10 @@ class CpSatLowering:
             if v.optional:
                 e.presence[i] = first + len(rows)
                 rows.append((TRUTH, f"{v.name} present"))
-            windows = v.windows
-            lo, hi = windows[0][0], windows[-1][1]
             if i in master:
                 continue
+            windows = v.windows
+            lo, hi = windows[0][0], windows[-1][1]
             if lo < hi:
                 e.start[i] = first + len(rows)
                 rows.append((windows, v.name))
@@ -550,14 +551,19 @@ class CpSatLowering:
                 self._comparison(name, constraint)
             case Alternative():
                 self._alternative(constraint)
-            case Cumulative():
+            case Cumulative(intervals, demands, steps):
                 self._cumulative(constraint)
+                if self.sums_times:
+                    work_done(self, intervals, demands, max(capacity for _, capacity in steps))
             case NoOverlap(intervals):
-                if constraint.timed:
+                single = [1] * len(intervals)
+                if constraint.transitions:
                     transitions(self, constraint)
                 else:
-                    occupying, _ = self.rows_of(intervals, [1] * len(intervals))
+                    occupying, _ = self.rows_of(intervals, single)
                     self.native.model.add_no_overlap(occupying)
+                if self.sums_times:
+                    work_done(self, intervals, single, 1)
             case AllOrNone(intervals):
                 presence = self.expressions.presence
                 for v, w in pairwise(intervals):
@@ -652,7 +658,7 @@ class CpSatLowering:
         if c.integral:
             self.native.require(f, c.lo, c.hi)
             return
-        self.native.require(f, c.lo, c.hi, slack=real_tolerance(c, self.far_origin) / 2)
+        self.native.require(f, c.lo, c.hi, slack=real_tolerance(c, self.expressions.far_origin) / 2)
         self.scaled.append(name)
 
     def _alternative(self, c: Alternative) -> None:
@@ -680,9 +686,10 @@ class CpSatLowering:
             self.native.require(Form(dict(terms), left.constant - right.constant), 0, 0, when)
 
     def _precedence(self, c: Precedence) -> None:
-        i, left = self.moment(c.before, c.fields[0])
-        j, right = self.moment(c.after, c.fields[1])
-        when = (*self.present(c.before), *self.present(c.after))
+        field, other = c.fields
+        i, left = self.moment(c.before, field)
+        j, right = self.moment(c.after, other)
+        when = self.present(c.before) + self.present(c.after)
         shift = left - right
         most = None if c.at_most is None else c.at_most + shift
         self.native.lag(i, j, c.delay + shift, most, when)

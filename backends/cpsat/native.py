@@ -87,7 +87,12 @@ class Form:
     @property
     def is_whole(self) -> bool:
         """Whether all its numbers are integers."""
-        return type(self.constant) is int and all(type(c) is int for c in self.terms.values())
+        if type(self.constant) is not int:
+            return False
+        for c in self.terms.values():  # twice as fast as all(...), and called for each form
+            if type(c) is not int:
+                return False
+        return True
 
     def times(self, k: Rational) -> Form:
         """Return the form multiplied by k."""
@@ -310,6 +315,22 @@ class NativeModel:
         expression.coeffs.extend(list(w.terms.values()))
         expression.offset = w.constant
 
+    def fill_all(self, expressions: Any, forms: Iterable[WholeForm]) -> None:
+        """Append forms to a native list of expressions; for those of one variable, one message is filled in again and again."""
+        one = message("constraints").lin_max.target
+        one.vars.append(0)
+        one.coeffs.append(0)
+        variables, coefficients = one.vars, one.coeffs
+        append = expressions.append
+        for w in forms:
+            if len(w.terms) != 1:
+                self.fill(expressions.add(), w)
+                continue
+            ((variables[0], coefficients[0]),) = w.terms.items()
+            one.offset = w.constant
+            append(one)
+            self.nonzeros += 1
+
     def require(self, f: Form, lo: Number, hi: Number, when: tuple[int, ...] = (), slack: float = 0.0) -> WholeForm:
         """Post ``lo <= f <= hi``.
 
@@ -353,7 +374,8 @@ class NativeModel:
         if i == j:
             self.require(Form(), least, math.inf if most is None else most, when)
             return
-        if self.reach(i) + self.reach(j) > LARGEST:
+        lo, hi = self.lo, self.hi
+        if max(-lo[i], hi[i]) + max(-lo[j], hi[j]) > LARGEST:
             raise NumberRangeError("a sum can exceed 2^61")
         self.nonzeros += 2
         append, row, variables, domain, literals = self._lag

@@ -3,11 +3,10 @@
 ``lower`` chooses a lowering and returns the linear program as sparse arrays. The formulas of each part stand in the
 docstring of its module:
 
-- ``intervals``, ``column_starts``: presence, size, end and start of an interval
-- ``constraints``: alternative, synchronize, precedence
-- ``expressions``, ``overlaps``: max, min, holds, overlap, element, piecewise
-- ``pairwise``, ``time_indexed``, ``energy``: no_overlap and cumulative
-- ``ranges``, ``dual``: numerical limits, and a valid bound from inexact duals
+- ``constraints``: presence, size, end and start of an interval; alternative, synchronize, precedence
+- ``expressions``: max, min, holds, overlap, element, piecewise
+- ``pairwise``, ``time_indexed`` on the ``slots`` of a grid, ``energy``: no_overlap and cumulative
+- ``form``: the sparse arrays, numerical limits, and a valid bound from inexact duals
 
 Symbols used in all of them, for an interval i (times and sizes in seconds)::
 

@@ -34,9 +34,9 @@ from ..base import Exactness, GridOption, Side
 from . import constraints
 from .expressions import GE, LinearExpressions
 from .form import ENTRIES_PER_SECOND, INF, Affine, FormBuilder, Point, column, ranges
-from .grid import Grid
 from .slots import (
     Activity,
+    Grid,
     Slots,
     SlotStarts,
     fields,

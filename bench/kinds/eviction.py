@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import Incumbent, Result, SolverUnavailable
-from ...backends.gaps import refutes
+from ...backends.result import refutes
 from ...instances import Instance
 from ...methods import Method
 from ...models import EvictionCandidate

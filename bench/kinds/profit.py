@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import UnknownName
-from ...backends.gaps import relative_gap
+from ...backends.result import relative_gap
 from ...instances import Instance
 from ...models.problem import Problem, Schedule
 from ...models.profit.problem import Profit

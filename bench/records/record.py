@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
-from ...backends.gaps import refutation, refutes, relative_gap
-from ...instances.workload import Report
+from ...backends.result import refutation, refutes, relative_gap
+from ...instances.report import Report
 from ...models.platform import NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of
 from ..kinds.base import bench_kind

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import numpy as np
 
 from ...backends.base import Status
-from ...backends.gaps import refutes
+from ...backends.result import refutes
 from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...instances.files.folder import content_of

@@ -13,7 +13,7 @@ from typing import Any
 
 from ... import __version__
 from ...backends import Limits, UnknownName, backend, names
-from ...backends.parameters import checked
+from ...backends.base import checked_limits
 from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
 from ...instances.files.folder import content_of
@@ -289,7 +289,7 @@ def _method(text: str, problem: Problem, threads: int) -> Method:
         method = parse_method(text, problem)
         if method.solver_parameters and backend(method.backend_name).availability().ok:
             limits = Limits(None, threads, 0, parameters=dict(method.solver_parameters))
-            checked(backend(method.backend_name), limits)
+            checked_limits(backend(method.backend_name), limits)
         return method
     except (WrongValue, WrongArgument) as e:
         raise WrongUse(f"{text}: {e}") from None

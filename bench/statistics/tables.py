@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from ...backends.gaps import close
+from ...backends.result import close
 from ...instances.files.writing import move_whole, temporary_path, write_whole
 from ...models.words import how_many
 from ..errors import WrongUse

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends import UnknownName
-from ...backends.gaps import relative_gap
+from ...backends.result import relative_gap
 from ...simulation.groups import CLASSES, GROUPINGS, LARGEST
 from ..grid import (
     BAD,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from ...backends.gaps import close, refutes, relative_gap
-from ...models.words import how_many
+from ...backends.result import close, refutes, relative_gap
+from ...models.counts import how_many
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, mean, number, percent, seconds
 from ..records.store import Record
 from ..runs.view import View

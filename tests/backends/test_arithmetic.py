@@ -6,7 +6,8 @@ from schedlab.backends import Limits, backend
 from schedlab.backends.conformance.agreement import Contender, examine_one
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_constructs import ARITHMETIC, RandomArithmetic
-from schedlab.backends.decompositions import ALL, Chain, constructs_of
+from schedlab.backends.decompositions import ALL, constructs_of
+from schedlab.backends.decompositions.chain import Chain
 from schedlab.backends.decompositions.constructs import NOT_LINEAR
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex

@@ -11,7 +11,7 @@ import time
 import pytest
 import schedlab as sl
 from schedlab.backends import INTERRUPTED, Limits, Outcome
-from schedlab.backends.recorder import Recorder
+from schedlab.backends.result import Recorder
 from schedlab.backends.solver_thread import GRACE, MAX_ABANDONED, StillRunning, run_in_thread
 from schedlab.models.deadline import Deadline, OutOfTime, within
 
@@ -170,7 +170,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         from schedlab.backends import Exactness, Limits, Outcome
         from schedlab.backends.solver_thread import run_in_thread
         from schedlab.backends.solver_thread import new_call
-        from schedlab.backends.recorder import Recorder
+        from schedlab.backends.result import Recorder
         class Owner: pass
         end = threading.Event()
         m = sl.Model("empty")

@@ -3,12 +3,15 @@
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 import schedlab as sl
-from schedlab.backends.conformance.brute_force import EnumerationError, brute_force
+from minizinc_text import Text
+from schedlab.backends.conformance.brute_force import EnumerationError, Truth, brute_force, domain
 from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.minizinc import to_minizinc
+from schedlab.backends.decompositions.chain import Chain
+from schedlab.backends.minizinc import SUPPORTS, to_minizinc
 
 COMMAND = shutil.which("minizinc")
 
@@ -130,27 +133,82 @@ def test_a_constant_that_no_factor_makes_whole_is_left_out(model: sl.Model) -> N
     assert "% The constant 0.493827156048 of the objective is left out.\nvar int: objective = x;" in text
 
 
-@pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed")
-@pytest.mark.parametrize("seed", range(1, 60))
-def test_the_optimum_is_that_of_enumeration(seed: int, tmp_path) -> None:
-    random = random_model(seed)
+def written_values(text: Text, model: sl.Model, assignment: sl.Assignment) -> dict[str, int]:
+    """Return the values of the variables of a text, which come in the order of the model: integers, then intervals."""
+    names = iter(text.declared)
+    values = {next(names): assignment[x] for x in model.integers}
+    for v in model.intervals:
+        value = assignment[v]
+        start, size = (value.start, value.end - value.start) if value.present else (v.start_lo, v.size_lo)
+        values[next(names)] = start
+        if v.size_lo < v.size_hi:
+            values[next(names)] = size
+        if v.optional:
+            values[next(names)] = int(value.present)
+    return values
+
+
+def neighbours(model: sl.Model, best: sl.Assignment) -> Iterator[sl.Assignment]:
+    """Yield an assignment and all that differ from it in one variable, within the domains."""
+    variables = [*model.intervals, *model.integers]
+    yield best
+    for changed in variables:
+        for value in domain(changed):
+            made = {v: best[v] for v in variables if v is not changed}
+            yield sl.Assignment(model, {**made, changed: value})
+
+
+def small_model(seed: int) -> tuple[sl.Model, Truth, str] | None:
+    """Return a random model, its optimum, and its text; None if it is too large, or MiniZinc cannot have it."""
+    model = random_model(seed).model
     try:
-        truth = brute_force(random.model)
-        text = to_minizinc(random.model)
-    except EnumerationError:
-        pytest.skip("the model is too large to enumerate")
-    except sl.SolverUnavailable as refused:
-        pytest.skip(str(refused))
-    if any(abs(int(word)) > 2**31 for word in re.findall(r"(?<!\w)\d{10,}", text)):
-        pytest.skip("its numbers are too large for the solver")
-    file = tmp_path / "m.mzn"
-    file.write_text(text)
-    out = subprocess.run([COMMAND, file], capture_output=True, text=True, check=True).stdout
-    if not truth.feasible:
-        assert "UNSATISFIABLE" in out
-    elif not random.model.objectives:
-        assert "----------" in out
-    else:
-        factor = int((re.search(r"is (\d+) times", text) or [0, 1])[1])
-        found = re.findall(r"^objective = (-?\d+)$", out, re.M)[-1]
-        assert "==========" in out and int(found) / factor == pytest.approx(truth.objectives[0])
+        return model, brute_force(model), to_minizinc(model)
+    except (EnumerationError, sl.SolverUnavailable):
+        return None
+
+
+def test_the_text_says_of_each_assignment_what_the_model_says() -> None:
+    solutions, violations, decomposed = 0, 0, 0
+    for seed in range(1, 60):
+        made = small_model(seed)
+        if made is None or made[1].best is None:
+            continue
+        model, truth, written = made
+        chain = Chain(model, SUPPORTS)
+        text = Text(written)
+        factor = int((re.search(r"is (\d+) times", written) or [0, 1])[1])
+        decomposed += bool(chain.steps)
+        for assignment in neighbours(model, truth.best):
+            wrong = model.check(assignment)
+            if wrong and chain.steps:  # the auxiliary variables of a decomposition have values for solutions alone
+                continue
+            values = written_values(text, chain.model, chain.forward(assignment))
+            assert text.holds(values) == (not wrong), (seed, assignment, wrong)
+            solutions += not wrong
+            violations += bool(wrong)
+            if not wrong and model.objectives and "is left out" not in written:
+                assert text.value(values) / factor == pytest.approx(model.value(model.objectives[0], assignment))
+    assert solutions >= 200 and violations >= 200 and decomposed >= 5
+
+
+@pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed (make minizinc)")
+def test_the_optimum_is_that_of_enumeration(tmp_path) -> None:
+    compared = 0
+    for seed in range(1, 60):
+        made = small_model(seed)
+        if made is None or any(abs(int(word)) > 2**31 for word in re.findall(r"(?<!\w)\d{10,}", made[2])):
+            continue  # its numbers are too large for the solver
+        model, truth, text = made
+        file = tmp_path / "m.mzn"
+        file.write_text(text)
+        out = subprocess.run([COMMAND, file], capture_output=True, text=True, check=True).stdout
+        compared += 1
+        if not truth.feasible:
+            assert "UNSATISFIABLE" in out, seed
+        elif not model.objectives:
+            assert "----------" in out, seed
+        else:
+            factor = int((re.search(r"is (\d+) times", text) or [0, 1])[1])
+            found = re.findall(r"^objective = (-?\d+)$", out, re.M)[-1]
+            assert "==========" in out and int(found) / factor == pytest.approx(truth.objectives[0]), seed
+    assert compared >= 40

@@ -8,7 +8,8 @@ import schedlab as sl
 from schedlab.backends import Limits
 from schedlab.backends.conformance.agreement import Contender, fixed, judge
 from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import Construct, decompose
+from schedlab.backends.decompositions import Construct
+from schedlab.backends.decompositions.chain import decompose
 
 LIMITS = Limits(time=30, threads=1)
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex
@@ -134,6 +135,20 @@ def test_points_with_a_detour(label):
     some = [m.interval(f"t{k}", size=size, start=(0, hi)) for k, (size, hi) in enumerate(zip(sizes, last, strict=True))]
     m.add(sl.no_overlap(some, [[0, 0, 0, 3], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]]))
     assert available(label).solve(m, LIMITS).status == "optimal"
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_points_with_a_detour_have_an_optimum_that_no_level_of_inference_of_cp_optimizer_finds(label):
+    """CP Optimizer 22.2 calls 11 the optimum of this no_overlap, at each of its levels of inference."""
+    m = sl.Model("late detour", horizon=4)
+    sizes, starts = [0, 1, 0, (0, 1)], [(1, 4), (0, 3), (0, 1), (1, 4)]
+    some = [
+        m.interval(f"t{k}", size=size, start=start) for k, (size, start) in enumerate(zip(sizes, starts, strict=True))
+    ]
+    m.add(sl.no_overlap(some, [[1, 0, 0, 2], [2, 1, 1, 2], [0, 1, 2, 2], [0, 0, 0, 0]]))
+    m.minimize(sl.sum([v.end for v in some], [2, 1, 2, 2]))
+    r = available(label).solve(m, LIMITS)
+    assert (r.status, r.objective) == ("optimal", 9)  # t0, t2 and t3 at 1, t1 from 2 to 3
 
 
 # earliest, target and latest landing times, cost per second of deviation: airland1 of the OR-Library

@@ -6,7 +6,7 @@
 import numpy as np
 import schedlab as sl
 from heuristics.lagrangian.small import optimum, random_problem
-from schedlab.backends.gaps import close
+from schedlab.backends.result import close
 from schedlab.heuristics.lagrangian import lagrangian
 
 

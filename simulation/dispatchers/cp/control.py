@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome, SolverUnavailable, backend
-from ....backends import compile as compile_model
-from ....backends.base import Value
-from ....backends.parameters import checked, require_obeyed
-from ....backends.recorder import Recorder
+from ....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome, backend
+from ....backends.base import Value, checked_limits, require_obeyed
+from ....backends.result import Recorder
 from ....errors import SolverFailed, WrongArgument, WrongValue
 from ....heuristics.list_scheduling import tiny
 from ....models import Dispatch, Schedule
@@ -312,7 +310,7 @@ class Control:
         limits = self.limits(self.total, 0)
         if limits.parameters:
             require_obeyed(backend(name), limits)
-            checked(backend(name), limits)
+            checked_limits(backend(name), limits)
 
     def reset(self) -> None:
         """Forget the decisions of an earlier replay: these limits are always the same."""

@@ -11,7 +11,7 @@ import schedlab as sl
 from notebook import Notebook
 from random_horizons import random_model
 from schedlab.backends import Limits, SolverUnavailable
-from schedlab.backends.cpo import backend as cpo
+from schedlab.backends import cpo as cpo
 from small_models import CASES, INFEASIBLE, built, weighted_tardiness
 
 HERE = cpo.CpOptimizer().availability()
@@ -221,7 +221,7 @@ def test_without_the_engine_models_compile_but_do_not_run(monkeypatch):
 def test_without_docplex_the_reason_is_given(monkeypatch):
     for module in ("docplex", "docplex.cp", "docplex.cp.modeler"):
         monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, "schedlab.backends.cpo.lowering", raising=False)
+    monkeypatch.delitem(sys.modules, "schedlab.backends.cpo_docplex", raising=False)
     here = cpo.CpOptimizer().availability()
     assert not here.ok and "docplex is missing" in here.reason
     with pytest.raises(SolverUnavailable, match="pip install"):
@@ -242,7 +242,7 @@ def test_an_engine_that_breaks_is_an_error_with_the_reason(monkeypatch, tmp_path
 
 @needs_engine
 def test_an_engine_killed_on_the_way_is_an_error_that_keeps_what_was_found():
-    from schedlab.backends.cpo.engine import EngineRun
+    from schedlab.backends.cpo_docplex import EngineRun
 
     compiled, watch = cpo.CompiledCpo(weighted_tardiness(60)), Notebook()
     search = EngineRun(cpo.find_engine(), compiled.native, compiled.assignment, watch, Limits(time=60, threads=1))

@@ -370,11 +370,40 @@ def test_an_interval_of_demand_zero_may_run_beside_a_full_capacity() -> None:
     assert r[n] == 0
 
 
-def test_a_demand_that_is_an_overlap_with_a_window_is_never_negative() -> None:
-    """CP-SAT refuses a model with a demand that could be negative by the bounds of its native variable."""
-    m = sl.Model("m", horizon=7)
-    a, b = m.interval("a", size=2), m.interval("b", size=2)
-    m.add(sl.cumulative([a], [sl.overlap(b, 0, 4)], 1))
-    m.minimize(a.end + b.end)
-    result = sl.solve(m, backend="cpsat", threads=1, seed=1)
-    assert (result.status, result.objective) == ("optimal", 2 + 5)
+def shop(sizes: list[int], capacity: int, demands: list[int], sense: str = "minimize") -> tuple[sl.Model, list]:
+    m = sl.Model("late jobs", horizon=50)
+    tasks = [m.interval(f"t{k}", size) for k, size in enumerate(sizes)]
+    m.add(sl.cumulative(tasks, demands, capacity) if capacity > 1 else sl.no_overlap(tasks))
+    aim = sl.sum([sl.positive_part(t.end - 3) for t in tasks])
+    m.minimize(aim) if sense == "minimize" else m.maximize(aim)
+    return m, tasks
+
+
+def least_work_row(native) -> tuple[dict[int, int], int] | None:
+    """Return the coefficients and the least value of the row with all starts, if there is one."""
+    rows = [c.linear for c in native.proto.constraints if c.has_linear() and len(c.linear.vars) > 2]
+    return (dict(zip(rows[0].vars, rows[0].coeffs, strict=True)), rows[0].domain[0]) if rows else None
+
+
+@pytest.mark.parametrize(("capacity", "demands"), [(1, [1, 1, 1]), (3, [2, 1, 3])])
+def test_a_sum_of_times_has_a_row_of_the_work_on_a_resource(capacity: int, demands: list[int]) -> None:
+    sizes = [4, 2, 3]
+    m, _ = shop(sizes, capacity, demands)
+    coefficients, least = least_work_row(sl.compile(m, "cpsat").native)
+    work = [d * s for d, s in zip(demands, sizes, strict=True)]
+    assert sorted(coefficients.values()) == sorted(work)
+    # the least weighted sum of starts over all feasible schedules is not below the row's bound, and near it
+    free = m.copy()
+    free.objectives = []
+    free.minimize(sl.sum([v.start for v in free.intervals], work))
+    best = sl.solve(free, backend="highs", time_limit=60, threads=1).objective
+    assert least <= best <= least + max(work)
+
+
+def test_a_makespan_or_a_maximum_has_no_row_of_the_work() -> None:
+    m, tasks = shop([4, 2, 3], 1, [1, 1, 1])
+    m.objectives = []
+    m.minimize(sl.max([t.end for t in tasks]))
+    assert least_work_row(sl.compile(m, "cpsat").native) is None
+    m, _ = shop([4, 2, 3], 1, [1, 1, 1], "maximize")
+    assert least_work_row(sl.compile(m, "cpsat").native) is None

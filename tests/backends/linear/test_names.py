@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends import backend
-from schedlab.backends.linear.names import distinct, written
+from schedlab.backends.linear.lowering import distinct, written
 
 
 def odd_names() -> sl.Model:

@@ -318,7 +318,7 @@ def test_a_model_is_exported_as_json(bench, folder):
 
 
 def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
-    patch = "import schedlab.backends.cpo.backend as c; c.find_engine = lambda: None\n"
+    patch = "import schedlab.backends.cpo as c; c.find_engine = lambda: None\n"
     (folder / "sitecustomize.py").write_text(patch)
     environment = {**ENVIRONMENT, "PYTHONPATH": str(folder)}
     methods = ["--methods", "cpo:pool,multi-search", "--time-limit", "3"]

@@ -6,7 +6,7 @@ from itertools import chain, combinations
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.backends.gaps import close
+from schedlab.backends.result import close
 from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import (
     DualStopped,

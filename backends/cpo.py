@@ -17,12 +17,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ...errors import NoSolution, SolverUnavailable, WrongArgument
-from ...models.deadline import Deadline
-from ...models.excerpt import excerpt, with_short_repr
-from ...models.language import Assignment, Integer, Interval, Model
-from ...models.language.calendars import FULL
-from ..base import (
+import numpy as np
+
+from ..errors import NoSolution, SolverUnavailable, WrongArgument
+from ..models.deadline import Deadline
+from ..models.excerpt import excerpt, with_short_repr
+from ..models.language import Assignment, Constraint, Integer, Interval, Model, NoOverlap
+from ..models.language.calendars import FULL
+from .base import (
     OBJECTIVE,
     Availability,
     Compiled,
@@ -30,17 +32,19 @@ from ..base import (
     Exactness,
     Limits,
     Outcome,
+    Parameter,
     Value,
     WarmStart,
     Watch,
+    argument,
+    check_all,
     compiled_repr,
     own_values,
     own_variable,
 )
-from ..decompositions.constructs import Construct
-from ..exact_range import require_range
-from ..parameters import Parameter, argument, check_all
-from ..solver_thread import run_in_thread
+from .decompositions.constructs import Construct
+from .exact_range import require_range
+from .solver_thread import run_in_thread
 
 # --- Parameters of CP Optimizer by name: ``CpoParameters`` of docplex.
 
@@ -83,6 +87,7 @@ def _convert(p: Parameter, descriptor: Any) -> Value:
 
 
 LARGEST = 2.0**52  # beyond it the engine calls feasible models infeasible; its own limit for times is 2^52 - 2
+DETOURS = "transition times decomposed: with intervals of size 0, the engine needs the triangle inequality"
 INSTALL = "pip install 'schedlab[cpoptimizer]'"
 NO_ENGINE = (
     "the engine of CP Optimizer, the program cpoptimizer, is neither in the folder of "
@@ -143,7 +148,7 @@ class CpOptimizer:
     def load(self) -> None:
         """Import docplex, which takes 0.7 s, so that this is not measured as a part of a solve."""
         with suppress(ImportError):
-            from . import lowering  # noqa: F401
+            from . import cpo_docplex  # noqa: F401
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
         """Convert values of docplex's ``CpoParameters``; raise UnknownName and ValueError for wrong ones."""
@@ -151,7 +156,24 @@ class CpOptimizer:
 
     def compile(self, model: Model) -> Compiled:
         """Lower a model, with its first objective, to a CpoModel; raise SolverUnavailable without docplex."""
-        return CompiledCpo(model)
+        if not any(_has_detours(c) for _, c in model.constraints):
+            return CompiledCpo(model)
+        from .decompositions.chain import DecomposedCompiled, decompose
+
+        chain = decompose(model, Construct.TRANSITIONS)
+        return DecomposedCompiled(chain, CompiledCpo(chain.model), (DETOURS,))
+
+
+def _has_detours(c: Constraint) -> bool:
+    """Return whether intervals can have size 0 and a detour over a third interval be faster than a transition time.
+
+    Then the engine loses solutions: it infers orders of points at the same time that the times do not require.
+    """
+    if not isinstance(c, NoOverlap) or not c.transitions or all(v.size_lo > 0 for v in c.intervals):
+        return False
+    times = np.array(c.transitions, dtype=np.float64)
+    np.fill_diagonal(times, 0.0)  # i to i over k is never faster
+    return any(bool((times[:, [k]] + v.size_lo + times[[k]] < times).any()) for k, v in enumerate(c.intervals))
 
 
 class CompiledCpo:
@@ -161,7 +183,7 @@ class CompiledCpo:
 
     def __init__(self, model: Model) -> None:
         try:
-            from .lowering import CpoLowering
+            from .cpo_docplex import CpoLowering
         except ImportError as e:
             raise SolverUnavailable(f"docplex.cp cannot be imported ({e}): {INSTALL}") from e
         require_range(model, "CP Optimizer", LARGEST, "it computes in double precision")
@@ -194,7 +216,7 @@ class CompiledCpo:
         return assignment
 
     def hint(self, assignment: Assignment) -> Any:
-        """Return a complete starting point, with the shadows (see ``lowering``), as a ``CpoModelSolution``."""
+        """Return a complete starting point, with the shadows (see ``cpo_docplex``), as a ``CpoModelSolution``."""
         from docplex.cp.solution import CpoModelSolution
 
         own_values(assignment, self._model, "hint")
@@ -222,7 +244,7 @@ class CompiledCpo:
         engine = find_engine()
         if engine is None:
             return Outcome("unavailable", message=NO_ENGINE)
-        from .engine import EngineRun
+        from .cpo_docplex import EngineRun
 
         self.native.set_starting_point(None if warm is None else self.hint(warm))
         search: EngineRun | None = None
@@ -247,7 +269,7 @@ class CompiledCpo:
         engine = find_engine()
         if engine is None:
             return Conflict(None, NO_ENGINE)
-        from .engine import refine_conflict
+        from .cpo_docplex import refine_conflict
 
         deadline = Deadline(time_limit)
         conflict = refine_conflict(engine, self.native, self._lowered.named, time_limit)
@@ -255,18 +277,18 @@ class CompiledCpo:
             return conflict
         return self._held_against_the_engine(conflict, deadline.remaining)
 
-    def _held_against_the_engine(self, found: Conflict, seconds: float | None) -> Conflict:
+    def _held_against_the_engine(self, refined: Conflict, seconds: float | None) -> Conflict:
         """Return a conflict, or none if the engine finds a solution of its constraints: the refiner is at times wrong."""
         part = copy.copy(self._model)
-        names = set(found.names or ())
+        names = set(refined.names or ())
         part.constraints = [c for c in part.constraints if c.name in names]
         if OBJECTIVE not in names:
             part.objectives = []
         first = _First()
         CompiledCpo(part).run(first, Limits(seconds))
         if first.answer is None or part.check(first.answer):
-            return found
-        return Conflict(None, f"CP Optimizer names {', '.join(found.names or ())}, which can hold together")
+            return refined
+        return Conflict(None, f"CP Optimizer names {', '.join(refined.names or ())}, which can hold together")
 
 
 class _First:

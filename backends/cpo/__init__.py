@@ -1,1 +1,0 @@
-"""The IBM CP Optimizer backend, through docplex."""
