@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavailable, WarmStart
 from ..backends.gaps import close, refutation, refutes
 from ..backends.recorder import Offset, gap_of
 from ..backends.solver_thread import INTERRUPTED
+from ..errors import ObjectiveDisagrees
 from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
 from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
-from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
-from ..models.dispatch.objectives import ObjectiveDisagrees
+from ..models import Problem, Schedule, kind
 from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.problem import Value
@@ -24,6 +24,9 @@ from .auto import Auto
 from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
 from .solvers import SolverMethod
 from .text import parse_method
+
+if TYPE_CHECKING:
+    from ..models import Dispatch, Eviction, Profit, Project
 
 # --- The steps of ``auto`` for each kind of problem: what runs, and how much of the time limit it may take.
 

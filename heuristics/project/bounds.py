@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...backends.base import Limits
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
@@ -34,8 +33,6 @@ from .arrays import ProjectArrays
 from .serial_sgs import CONDITION, bounds_hold, longest_path, multi_sgs, takes
 
 START_SHARE = 0.5  # of the time limit, for the first schedule
-FEW_TASKS = 30  # up to here solvers prove as much at once, and numba need not be imported
-SOLVER_SHARE = 0.1  # of the time of a solver's call, for the bound that it is given
 MOST_TASKS = 2000  # a path between each two of them takes 32 MB; the model of more takes a solver seconds
 MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
 MOST_SETS = 30  # sets of resources among which tasks choose
@@ -101,29 +98,6 @@ def project_bounds(
         result.bound = best
         result.status = "optimal" if result.objective == best else result.status
     return result
-
-
-def bound_for_solvers(problem: Project, limits: Limits) -> int | None:
-    """Return the bound of the makespan that solvers have as a constraint, found in a tenth of their time.
-
-    Parameters
-    ----------
-    problem
-        The project; maximal time lags are left out, so that the bound holds with them.
-    limits
-        Of the call; with a deterministic limit no clock is looked at.
-
-    Returns
-    -------
-    int or None
-        None for projects of at most 30 tasks, and for those of which a makespan of all tasks is not the objective.
-    """
-    if len(problem.tasks) <= FEW_TASKS or not bounds_hold(problem):
-        return None
-    left = limits.deadline.remaining
-    timed = left is not None and limits.deterministic is None
-    with Clock(Deadline(SOLVER_SHARE * left if timed and left is not None else None)) as clock:
-        return max(MakespanBounds(problem, clock).compute(problem.horizon).values())
 
 
 class MakespanBounds:
@@ -253,12 +227,6 @@ def warm_up() -> None:
     tasks = [Task(name, modes) for name in "abcde"]
     bounds = MakespanBounds(Project(tasks, [Resource("crew", 3)], [("a", "b"), ("b", "c")]), Clock())
     bounds.compute(100)
-
-
-def warm_up_for_solvers(problem: Project) -> None:
-    """Compile the kernels if solvers are given a bound of this project."""
-    if len(problem.tasks) > FEW_TASKS:
-        warm_up()
 
 
 # --- A bound by a short run of CP-SAT from the best schedule of a search.

@@ -57,18 +57,15 @@ class ProjectNetwork(NamedTuple):
 
 def network(project: Project) -> ProjectNetwork:
     """Return the network of a project."""
-    import networkx as nx
-
     names = tuple(t.name for t in project.tasks)
     at = {name: k for k, name in enumerate(names)}
-    graph = project.graph
     return ProjectNetwork(
         names,
         project.tasks,
         tuple(project.possible(t) for t in project.tasks),
-        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.pred[name].items()) for name in names),
-        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.succ[name].items()) for name in names),
-        tuple(at[name] for name in nx.topological_sort(graph)),
+        tuple(tuple((at[n], delay) for n, delay in project.before[name].items()) for name in names),
+        tuple(tuple((at[n], delay) for n, delay in project.after[name].items()) for name in names),
+        tuple(at[name] for name in project.order),
     )
 
 

@@ -5,8 +5,10 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
+from schedlab.heuristics.project import bound_for_solvers as given
 from schedlab.heuristics.project import bounds
-from schedlab.heuristics.project.bounds import bound_for_solvers, kept_for_bound, proved_bound
+from schedlab.heuristics.project.bound_for_solvers import bound_for_solvers
+from schedlab.heuristics.project.bounds import kept_for_bound, proved_bound
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.project.problem import ProjectMax
 
@@ -17,7 +19,7 @@ from .test_bounds import by_enumeration
 @pytest.fixture
 def also_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solvers are given a bound of projects of any size."""
-    monkeypatch.setattr(bounds, "FEW_TASKS", 0)
+    monkeypatch.setattr(given, "FEW_TASKS", 0)
 
 
 @pytest.fixture(scope="module")
