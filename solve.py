@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.driver import complete
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
-from .errors import WrongArgument
+from .errors import ObjectiveDisagrees, WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
 from .methods.run_solver import OnIncumbent, without_solver
@@ -26,7 +26,6 @@ from .methods.text import (
 )
 from .models import Problem, Schedule
 from .models.arguments import checked
-from .models.dispatch.objectives import ObjectiveDisagrees
 from .models.kind import given_problem, is_problem
 from .models.language import Assignment, Model
 from .models.problem import check_problem

@@ -44,10 +44,9 @@ from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import NoSchedule, keeping_limits
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.aggregate import no_aggregate
-from .kernels.chunks import new_hopeless
 from .kernels.costs import limits
 from .kernels.earliest import new_scratch
-from .kernels.placement import KINDS, SAME, fill, put_all
+from .kernels.placement import KINDS, SAME, fill, new_hopeless, put_all
 from .kernels.profile import NEVER, copied, new_profile
 from .list_scheduling import (
     AFTERWARDS,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import SchedlabError
-from ..models import Dispatch, Job, Schedule
-from ..models.dispatch.objectives import broken_limits
-from ..models.words import how_many
+from ..models.counts import how_many
+
+if TYPE_CHECKING:
+    from ..models import Dispatch, Job, Schedule
 
 
 class NothingFound(SchedlabError, RuntimeError):
@@ -62,6 +64,8 @@ class ConstraintBroken(NothingFound):
 
 def keeping_limits(problem: Dispatch, schedule: Schedule) -> Schedule:
     """Return a schedule of all jobs; raise LimitsBroken if it breaks a limit on an objective."""
+    from ..models.dispatch.objectives import broken_limits
+
     faults = [v.message for v in broken_limits(problem, schedule)]
     if faults:
         raise LimitsBroken(faults)

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 
 from ..backends.base import Limits
 from ..backends.result import Result
-from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
 from ..models.arguments import Positive, named
 from .incumbents import Incumbents
 from .method import ARGUMENT, BACKEND, OPTION, START, Method, Start
 from .registry import PLACED, Begin, Callback, Heuristic
+
+if TYPE_CHECKING:
+    from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule
+
+
+def _is_project(problem: Problem) -> TypeGuard[Project]:
+    from ..models import Project
+
+    return isinstance(problem, Project)
+
+
+def _is_dispatch(problem: Problem) -> TypeGuard[Dispatch]:
+    from ..models import Dispatch
+
+    return isinstance(problem, Dispatch)
 
 
 def _constructed(
@@ -257,7 +271,7 @@ class Lns(Heuristic):
     @classmethod
     def takes(cls, problem: Problem) -> bool:
         """Return whether it supports a problem; see ``condition``."""
-        if not isinstance(problem, Project):
+        if not _is_project(problem):
             return super().takes(problem)
         return problem.kind in cls.kinds and not problem.features and problem.objective == "makespan"
 
@@ -267,7 +281,7 @@ class Lns(Heuristic):
         from .lns.search import warm_up as warm_up_jobs
         from .project.lns import warm_up as warm_up_project
 
-        if isinstance(problem, Project):
+        if _is_project(problem):
             warm_up_project()
         else:
             warm_up_jobs()
@@ -283,7 +297,7 @@ class Lns(Heuristic):
         from .lns.search import lns
         from .project.lns import project_lns
 
-        search: Callable[..., Result] = project_lns if isinstance(problem, Project) else lns
+        search: Callable[..., Result] = project_lns if _is_project(problem) else lns
         return search(
             problem,
             time_limit=limits.time,
@@ -317,7 +331,7 @@ class Lagrangian(Heuristic):
         """Return whether the objective of a dispatching problem is a sum over jobs."""
         from .lagrangian_relaxation import is_sum_over_jobs
 
-        return isinstance(problem, Dispatch) and is_sum_over_jobs(problem)
+        return _is_dispatch(problem) and is_sum_over_jobs(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -358,7 +372,7 @@ class BranchAndBound(Heuristic):
         """Return whether it supports a problem; see ``condition``."""
         from .branch_and_bound import can_branch
 
-        return isinstance(problem, Dispatch) and can_branch(problem)
+        return _is_dispatch(problem) and can_branch(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -469,7 +483,7 @@ def _placed_tasks(problem: Problem) -> bool:
     """Return whether the serial scheme supports a project."""
     from .project.serial_sgs import takes
 
-    return isinstance(problem, Project) and problem.kind == "project" and takes(problem)
+    return _is_project(problem) and problem.kind == "project" and takes(problem)
 
 
 @named
@@ -559,7 +573,7 @@ class Bounds(Heuristic):
         """Return whether a bound of the makespan is one of the objective; see ``condition``."""
         from .project.serial_sgs import bounds_hold
 
-        return isinstance(problem, Project) and problem.kind in cls.kinds and bounds_hold(problem)
+        return _is_project(problem) and problem.kind in cls.kinds and bounds_hold(problem)
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:

@@ -372,9 +372,6 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     start
         The heuristic that makes the start; its kernels are compiled, too.
     """
-    from ..models.compiled import progress_line
-    from ..models.compiling.second_process import second_process
-
     used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
     known = kind.known(problem.kind)
     places: tuple[str, ...] = () if known is None else known.warm_up
@@ -382,13 +379,17 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     if known is not None and name is None:
         places += known.solver_warm_up
         late += known.solver_warm_up_late
-    with progress_line(), second_process(tuple(dict.fromkeys(late))):
-        for place in places:
-            kind.resolve(place)()
-        for heuristic in used:
-            heuristic.warm_up(problem)
-        if known is not None and known.bound_warm_up is not None and name is None:
-            kind.resolve(known.bound_warm_up)(problem)
+    if used or places:
+        from ..models.compiled import progress_line  # imports numba
+        from ..models.compiling.second_process import second_process
+
+        with progress_line(), second_process(tuple(dict.fromkeys(late))):
+            for place in places:
+                kind.resolve(place)()
+            for heuristic in used:
+                heuristic.warm_up(problem)
+    if known is not None and known.bound_warm_up is not None and name is None:
+        kind.resolve(known.bound_warm_up)(problem)
 
 
 def _check(label: str, registered: object) -> None:

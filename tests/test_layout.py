@@ -19,9 +19,9 @@ ROOT = Path(schedlab.__file__).parent
 ALLOWED = {
     "errors": set(),
     "later": set(),
-    "models": {"errors"},
-    "instances": {"errors", "models"},
-    "backends": {"errors", "models"},
+    "models": {"errors", "later"},
+    "instances": {"errors", "later", "models"},
+    "backends": {"errors", "later", "models"},
     "heuristics": {"errors", "later", "models", "backends"},
     "methods": {"errors", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},

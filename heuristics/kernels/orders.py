@@ -12,10 +12,9 @@ from ...models.compiled import compiled, internal, internal_borrowing
 from ...models.schedule_arrays import POSTPONED
 from .aggregate import Aggregate, new_aggregate
 from .by_address import by_address
-from .chunks import Hopeless
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, objective, penalty, together
 from .earliest import Scratch, new_scratch
-from .placement import Same, place, put_counted
+from .placement import Hopeless, Same, place, put_counted
 from .profile import NEVER, Machine, Profile, new_profile
 
 # --- Checkpoints of a placement: the profile, and the bound of the whole machine, before some places of an order.

@@ -11,10 +11,9 @@ from ...models.compiled import compiled, internal, internal_borrowing
 from ...models.schedule_arrays import POSTPONED
 from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate, recount
 from .by_address import by_address
-from .chunks import Hopeless, new_hopeless
 from .costs import EARNINGS, Costs, Jobs, book, cooling_cost, cost, penalized, penalty
 from .earliest import Scratch, confine, fill_most, new_scratch
-from .placement import place, put_all, put_counted, take_counted
+from .placement import Hopeless, new_hopeless, place, put_all, put_counted, take_counted
 from .profile import NEVER, Machine, Profile, new_profile, segment
 from .sorting import sort_places
 

@@ -4,6 +4,7 @@ from .control import (
     Acceptance,
     Alternate,
     FirstOf,
+    Gain,
     GainPerSecond,
     HillClimbing,
     History,
@@ -20,23 +21,24 @@ from .control import (
     Turn,
     Turns,
 )
-from .operators import KeyChanges, Operator, OrderMoves, SolverWindows
-from .orders import KeyNoise, Order, Population
-from .ruin import (
+from .operators import (
     AroundTime,
     CompiledDestroy,
     ConsecutiveStarts,
     Destroy,
     InsertBy,
+    KeyChanges,
+    Operator,
+    OrderMoves,
     Repair,
     RoomForWaiting,
     RuinAndRecreate,
+    SolverWindows,
     usual_destroy,
     usual_repair,
 )
 from .search import usual_operators, usual_selection
-from .state import LnsSearch
-from .turns import Gain
+from .state import KeyNoise, LnsSearch, Order, Population
 
 __all__ = [
     "Acceptance",

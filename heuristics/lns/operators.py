@@ -1,34 +1,63 @@
-"""Operators on orders, and the interface of all operators of the large-neighbourhood search."""
+"""The operators of the large-neighbourhood search: what a turn changes, and what is placed anew.
+
+- ``KeyChanges`` and ``OrderMoves`` change orders.
+- ``SolverWindows`` hands windows of time to a backend.
+- ``RuinAndRecreate``: destroy operators remove some jobs from a schedule, repair operators insert them again; all others
+  stay.
+"""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ...models.arguments import checked
-from ...models.array_types import Ints
-from ...models.excerpt import with_short_repr
-from ..kernels.orders import Mover, OrderResult
-from .control import Acceptance, HillClimbing, Tolerances
-from .orders import KeyNoise, Order, keys_of
-
-if TYPE_CHECKING:
-    from .state import LnsSearch
-
-
-from typing import TYPE_CHECKING
-
+from ...errors import WrongValue
+from ...models import Profit
+from ...models.arguments import checked, is_number
+from ...models.array_types import Floats, Ints
+from ...models.comparing import hashable
+from ...models.excerpt import excerpt, with_short_repr
 from ...models.neighbourhood import Neighbourhoods
+from ...models.returned import returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED, ScheduleArrays
-from ..kernels.costs import objective
+from ..arrays import Placement
+from ..kernels import ruin as kernel
+from ..kernels.costs import EARNINGS, LAST_END, Costs, objective, profit
+from ..kernels.orders import Mover, OrderResult
+from ..kernels.ruin import (
+    AROUND,
+    BY_GIVEN,
+    CONSECUTIVE,
+    GIVEN,
+    MOST_NODES,
+    MOST_PAIRS,
+    NOISE,
+    ROOM,
+    DestroyRow,
+    Known,
+    Places,
+    Steps,
+    chosen_alone,
+    new_room,
+    profile_of,
+    ruin_and_recreate,
+)
 from ..neighbourhood_solve import check_available, improve_placed, limits_of_turn
+from .control import Acceptance, HillClimbing, Threshold, Tolerances
+from .state import KeyNoise, Order, keys_of
 
 if TYPE_CHECKING:
     from .state import LnsSearch
+
+
+# --- The interface of all operators, and operators on orders.
 
 
 class Operator(Protocol):
@@ -287,3 +316,562 @@ class _Windows:
         used = [s.best.nodes[first_unit[j] : first_unit[j + 1]] for j in jobs.tolist()]
         spare = s.rng.permutation(s.arrays.machine.capacity.shape[0])[: self.settings.spare_nodes]
         return free.tolist(), np.unique(np.concatenate([*used, spare])).tolist()
+
+
+# --- Destroy operators of ruin and recreate: they choose the jobs that are removed from the schedule.
+#
+# The operators here run in compiled code. An operator in Python is an object with ``weight`` and ``jobs``, see ``Destroy``.
+# Those here remove jobs near a node and a time: of some random (node, time) pairs, the one with the most free resources.
+
+
+class Destroy(Protocol):
+    """A destroy operator in Python."""
+
+    @property
+    def weight(self) -> float:
+        """Relative frequency among the destroy operators."""
+        ...
+
+    def jobs(self, placement: Placement, rng: np.random.Generator) -> Sequence[int] | Ints:
+        """Return the indices of the jobs to remove; repeated ones count once, and the first ones if there are too many.
+
+        A mask of truth values is refused: ``numpy.flatnonzero(mask)`` makes indices of it.
+
+        Parameters
+        ----------
+        placement
+            The schedule as arrays, which must not be changed, with the arrays of the problem.
+        rng
+            Random numbers.
+        """
+        ...
+
+
+class CompiledDestroy(ABC):
+    """Base class of destroy operators in compiled code (``kernels.ruin``)."""
+
+    weight: float
+
+    @abstractmethod
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+
+
+def _pairs(number: int) -> int:
+    if not 1 <= number <= MOST_PAIRS:
+        raise WrongValue(f"pairs is {number}; it must be from 1 to {MOST_PAIRS}")
+    return number
+
+
+@with_short_repr
+@checked
+@dataclass(frozen=True)
+class AroundTime(CompiledDestroy):
+    """Remove jobs that run on some nodes around a random time, and some waiting jobs.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32; 1: any node and time.
+    nodes
+        The jobs run on the chosen node or on some random ones: fewer than this number, at most 32.
+    least_window, window_share
+        The jobs run within a random distance of the chosen time: at least ``least_window`` seconds, at most
+        ``window_share`` of the time range.
+    jobs
+        Range of the number of jobs, as in ``range``.
+    waiting
+        Range of the number of waiting jobs: released, but started later.
+    candidates
+        Number of random waiting jobs from which each one is chosen: in profit problems the one with the least power per
+        profit.
+    reach
+        Limits where the jobs are inserted: not after the last end of the removed jobs, and not earlier than ``reach`` times
+        the time from their first start to their last end before that start. Infinite: no limit.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    nodes: int = 12
+    least_window: float = 120.0
+    window_share: float = 1 / 3
+    jobs: tuple[int, int] = (4, 20)
+    waiting: tuple[int, int] = (1, 12)
+    candidates: int = 1
+    reach: float = math.inf
+    weight: float = 0.3
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        if not 0 <= self.nodes <= MOST_NODES:
+            raise WrongValue(f"nodes is {self.nodes}; it must be from 0 to {MOST_NODES}")
+        if self.least_window <= 0:
+            raise WrongValue(f"least_window is {self.least_window} s; it must be above 0")
+        return DestroyRow(
+            AROUND,
+            _pairs(self.pairs),
+            self.nodes,
+            self.least_window,
+            self.window_share,
+            *self.jobs,
+            *self.waiting,
+            self.candidates,
+            self.reach,
+        )
+
+
+@with_short_repr
+@checked
+@dataclass(frozen=True)
+class ConsecutiveStarts(CompiledDestroy):
+    """Remove jobs with consecutive starts around an idle time, and some waiting jobs.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+    jobs
+        Range of the number of jobs, as in ``range``.
+    waiting
+        Range of the number of waiting jobs: released, but started later.
+    candidates, reach
+        As of ``AroundTime``.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    jobs: tuple[int, int] = (4, 32)
+    waiting: tuple[int, int] = (0, 8)
+    candidates: int = 1
+    reach: float = math.inf
+    weight: float = 0.3
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        return DestroyRow(
+            CONSECUTIVE, _pairs(self.pairs), 0, 0.0, 0.0, *self.jobs, *self.waiting, self.candidates, self.reach
+        )
+
+
+@with_short_repr
+@checked
+@dataclass(frozen=True)
+class RoomForWaiting(CompiledDestroy):
+    """Remove a job that waits at an idle time and the jobs on the nodes that it could use; insert it first.
+
+    Parameters
+    ----------
+    pairs
+        Number of random (node, time) pairs of which the idlest is chosen, at most 32.
+    candidates
+        Number of waiting jobs of which the largest one is removed.
+    weight
+        Relative frequency.
+    """
+
+    pairs: int = 12
+    candidates: int = 6
+    weight: float = 0.4
+
+    def row(self) -> DestroyRow:
+        """Return the number of the operator and its parameters."""
+        return DestroyRow(ROOM, _pairs(self.pairs), candidates=self.candidates)
+
+
+def usual_destroy(profits: bool) -> tuple[CompiledDestroy, ...]:
+    """Return the default destroy operators.
+
+    Most steps in dispatching problems remove a few jobs on one to three nodes around a random time, and at most two waiting
+    jobs. Near a local optimum they gain several times as much per second as larger steps. In profit problems a job may
+    wait until the horizon, so that most searches over all times find nothing: there, jobs are inserted near their old
+    places, and waiting jobs with low power are preferred.
+
+    Parameters
+    ----------
+    profits
+        Whether they are for a profit problem.
+
+    Returns
+    -------
+    tuple
+        Two ``AroundTime``, a ``ConsecutiveStarts`` and a ``RoomForWaiting``.
+    """
+    if profits:
+        return (
+            AroundTime(pairs=1, nodes=8, jobs=(2, 10), waiting=(1, 3), candidates=4, reach=0.5, weight=0.5),
+            AroundTime(candidates=4, reach=0.5, weight=0.2),
+            ConsecutiveStarts(candidates=4, reach=0.5, weight=0.25),
+            RoomForWaiting(weight=0.05),
+        )
+    return (
+        AroundTime(pairs=1, nodes=3, jobs=(2, 10), waiting=(0, 3), weight=0.7),
+        AroundTime(jobs=(2, 10), waiting=(1, 6), weight=0.15),
+        ConsecutiveStarts(jobs=(3, 12), waiting=(0, 3), weight=0.1),
+        RoomForWaiting(weight=0.05),
+    )
+
+
+# --- Repair operators of ruin and recreate: the order in which removed jobs are inserted, each at its earliest start.
+
+NUMBERS = {
+    "random": kernel.RANDOM,
+    "area": kernel.AREA,
+    "width": kernel.WIDTH,
+    "duration": kernel.DURATION,
+    "start": kernel.START,
+    "release": kernel.RELEASE,
+    "near-start": kernel.NEAR_START,
+    "power-per-profit": kernel.POWER_PER_PROFIT,
+    "weight-per-area": kernel.WEIGHT_PER_AREA,
+}
+
+
+class Repair(Protocol):
+    """A repair operator in Python."""
+
+    @property
+    def weight(self) -> float:
+        """Relative frequency among the repair operators."""
+        ...
+
+    def keys(self, placement: Placement, removed: Ints, rng: np.random.Generator) -> Sequence[float] | Floats:
+        """Return a key for each removed job; the job with the least key is inserted first.
+
+        Parameters
+        ----------
+        placement
+            The schedule as arrays, which must not be changed; the removed jobs still have their old places.
+        removed
+            Indices of the removed jobs, shape (removed jobs,).
+        rng
+            Random numbers.
+        """
+        ...
+
+
+@with_short_repr
+@checked
+@dataclass(frozen=True)
+class InsertBy:
+    """Insert the removed jobs in the order of a key with noise; compiled.
+
+    Parameters
+    ----------
+    key
+        "random"; "area" (largest work first), "width" (widest first), "duration" (longest first); "start" (old start),
+        "release", "near-start" (old start with noise); "power-per-profit" (least first, profit problems only),
+        "weight-per-area" (largest first).
+    spread
+        Noise: the key is multiplied by a random factor from 1 - spread to 1 + spread. For "near-start": a share of the
+        time range that is added or subtracted at most. "random", "start" and "release" have none.
+    weight
+        Relative frequency.
+    """
+
+    key: str
+    spread: float = 0.0
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.key not in NUMBERS:
+            raise WrongValue(f"the key {self.key!r} is unknown; known: {', '.join(NUMBERS)}")
+
+    @property
+    def number(self) -> int:
+        """The number of the key in compiled code."""
+        return NUMBERS[self.key]
+
+
+def usual_repair(profits: bool) -> tuple[InsertBy, ...]:
+    """Return the default repair operators.
+
+    Parameters
+    ----------
+    profits
+        Whether they are for a profit problem.
+
+    Returns
+    -------
+    tuple
+        An ``InsertBy`` for each key that fits.
+    """
+    return (
+        InsertBy("random"),
+        InsertBy("area", 0.5),
+        InsertBy("width", 0.3),
+        InsertBy("duration", 0.5),
+        InsertBy("start"),
+        InsertBy("release"),
+        InsertBy("power-per-profit", 0.05) if profits else InsertBy("weight-per-area", 0.5),
+        InsertBy("near-start", 0.1),
+    )
+
+
+# --- Operator "ruin": remove some jobs from a schedule and insert them again; all others stay.
+
+NO_JOBS = np.zeros(0, np.int64)
+NO_KEYS = np.zeros(0)
+
+
+@with_short_repr
+@hashable
+@checked
+@dataclass(frozen=True)
+class RuinAndRecreate:
+    """Operator "ruin": remove some jobs from the schedule and insert them again; all others stay [Shaw1998].
+
+    Each step takes a destroy and a repair operator at random, by their weights. Steps whose operators are compiled run
+    in compiled code without a break. It keeps a schedule of its own, which may be worse than the best one. It does not
+    support the objective "makespan", which is no sum over jobs.
+
+    Parameters
+    ----------
+    destroy
+        The destroy operators, see ``lns.ruin``; None: ``usual_destroy``.
+    repair
+        The repair operators, see ``lns.ruin``; None: ``usual_repair``.
+    acceptance
+        When a step is kept, if the search has no acceptance criterion for all operators.
+    restart
+        Start again from the best schedule when its own one is worse by more than this share of the best objective.
+    most_jobs
+        Most jobs that a step removes.
+    steps
+        Steps in a turn without a clock.
+    most_steps
+        Most steps in a turn with a clock.
+    name
+        Its name in the results.
+    """
+
+    destroy: Sequence[Destroy | CompiledDestroy] | None = None
+    repair: Sequence[Repair | InsertBy] | None = None
+    acceptance: Acceptance = field(default_factory=Threshold)
+    restart: float = 1e-4
+    most_jobs: int = 40
+    steps: int = 100
+    most_steps: int = 2000
+    name: str = "ruin"
+
+    def start(self, search: LnsSearch) -> Callable[[float | None], None]:
+        """Return the function that takes the turns. Raises ValueError for the objective "makespan"."""
+        if search.arrays.costs.mode == LAST_END:
+            raise WrongValue(f"operator {self.name!r} does not support makespan: it is no sum over jobs")
+        return OwnSchedule(self, search).turn
+
+
+class OwnSchedule:
+    """The schedule that the operator changes in one search, with its profile.
+
+    Parameters
+    ----------
+    settings
+        The operator.
+    search
+        The search.
+    """
+
+    def __init__(self, settings: RuinAndRecreate, search: LnsSearch) -> None:
+        a = search.arrays
+        self.settings = settings
+        self.search = search
+        self.destroy = usual_destroy(a.costs.mode == EARNINGS) if settings.destroy is None else tuple(settings.destroy)
+        self.repair = usual_repair(a.costs.mode == EARNINGS) if settings.repair is None else tuple(settings.repair)
+        if a.costs.mode != EARNINGS and any(
+            isinstance(one, InsertBy) and one.key == "power-per-profit" for one in self.repair
+        ):
+            raise WrongValue('the key "power-per-profit" needs a profit problem')
+        self.rows = np.array(
+            [one.row() if isinstance(one, CompiledDestroy) else DestroyRow(GIVEN) for one in self.destroy], float
+        )
+        self.places = Places(search.best.starts.copy(), search.best.nodes.copy(), search.best.joules.copy())
+        self.record = Places(search.best.starts.copy(), search.best.nodes.copy(), NO_KEYS)
+        self.room = new_room(a.machine, a.jobs, self.places, settings.most_jobs)
+        self.profile = profile_of(a.machine, a.jobs, self.places)
+        self.value = np.inf
+        self.seen = Placement(a, _read_only(self.places.starts), _read_only(self.places.nodes))
+        self.end = search.problem.horizon_end if isinstance(search.problem, Profit) else None
+        self.by_release = np.argsort(a.jobs.release, kind="stable")
+        _check_weights("destroy", self.destroy)
+        _check_weights("repair", self.repair)
+        self.rank = _rank(a.costs)
+        self.each = 0.0  # seconds of one step, measured
+
+    def turn(self, seconds: float | None) -> None:
+        """Make a batch of steps, in about ``seconds``; None: a fixed number."""
+        s = self.search
+        self.begin()
+        number = self.settings.steps
+        if seconds is not None:
+            each = self.each or 20 * s.trial_seconds / max(1, s.best.starts.size)
+            number = int(np.clip(seconds / max(1e-7, each), 1, self.settings.most_steps))
+        s.check()
+        steps = self.draw(number)
+        began = time.perf_counter()
+        self.make(steps)
+        self.each = (time.perf_counter() - began) / number
+        if self.value < s.best_value:
+            exact = float(objective(s.arrays.costs, s.arrays.jobs, self.places.starts))
+            s.keep(exact, self.places.starts, self.places.nodes)
+            self.value = exact
+
+    def begin(self) -> None:
+        """Start again from the best schedule if the own one is much worse."""
+        s = self.search
+        if self.value <= s.best_value + self.settings.restart * abs(s.best_value):
+            return
+        self.places.starts[:], self.places.nodes[:] = s.best.starts, s.best.nodes
+        self.value = float(s.best_value)
+        if self.places.joules.size:
+            profit(s.arrays.costs.ledger, s.arrays.jobs.duration, self.places.starts, self.places.joules)
+        self.profile = profile_of(s.arrays.machine, s.arrays.jobs, self.places)
+        self.room.blocks[0] = 0
+
+    def draw(self, number: int) -> Steps:
+        """Draw the operators and the random numbers of the next steps; ``repair`` is an index of ``self.repair``."""
+        rng = self.search.rng
+        return Steps(
+            self.rows,
+            _drawn_by_weight([one.weight for one in self.destroy], number, rng),
+            _drawn_by_weight([one.weight for one in self.repair], number, rng),
+            np.zeros(number),
+            rng.random((number, NOISE + self.settings.most_jobs)),
+            *self.search.tolerances(self.settings.acceptance, number),
+            NO_JOBS,
+            NO_KEYS,
+        )
+
+    def make(self, steps: Steps) -> None:
+        """Make the steps: those with compiled operators together, each other one alone."""
+        compiled_destroy = np.array([isinstance(one, CompiledDestroy) for one in self.destroy])
+        numbers = np.array([one.number if isinstance(one, InsertBy) else BY_GIVEN for one in self.repair])
+        spreads = np.array([one.spread if isinstance(one, InsertBy) else 0.0 for one in self.repair])
+        together = compiled_destroy[steps.destroy] & (numbers[steps.repair] != BY_GIVEN)
+        known = self._known()
+        for simple, group in groupby(range(together.size), key=lambda d: bool(together[d])):
+            part = list(group)
+            which = steps.repair[part]
+            some = steps._replace(
+                destroy=steps.destroy[part],
+                repair=numbers[which],
+                spread=spreads[which],
+                draws=steps.draws[part],
+                over_current=steps.over_current[part],
+                over_best=steps.over_best[part],
+            )
+            if simple:
+                self._run(some, known)
+            else:
+                for d in range(len(part)):
+                    self._run(self._alone(some, d, self.repair[which[d]], known), known)
+            if self.search.clock.stop[0] != 0:
+                return
+
+    def _alone(self, steps: Steps, d: int, repair: Repair | InsertBy, known: Known) -> Steps:
+        """Return step d alone, with the jobs and keys that the operators in Python have chosen."""
+        destroy = self.destroy[steps.destroy[d]]
+        rng = self.search.rng
+        jobs = self._chosen(steps, d, known) if isinstance(destroy, CompiledDestroy) else self._checked(destroy, rng)
+        keys = NO_KEYS
+        if not isinstance(repair, InsertBy):
+            returned = repair.keys(self.seen, jobs, rng)
+            keys = returned_numbers(f"repair operator {excerpt(repair)}: keys", returned, jobs.size, "removed jobs")
+        return steps._replace(
+            rows=np.array([DestroyRow(GIVEN)], float),
+            destroy=np.zeros(1, np.int64),
+            repair=steps.repair[d : d + 1],
+            spread=steps.spread[d : d + 1],
+            draws=steps.draws[d : d + 1],
+            over_current=steps.over_current[d : d + 1],
+            over_best=steps.over_best[d : d + 1],
+            given=jobs,
+            given_keys=keys,
+        )
+
+    def _chosen(self, steps: Steps, d: int, known: Known) -> Ints:
+        """Return the jobs that a compiled destroy operator chooses."""
+        a = self.search.arrays
+        row = steps.rows[steps.destroy[d]]
+        size = chosen_alone(self.profile, a.machine, a.jobs, self.places, known, self.room, row, steps.draws[d])
+        jobs = self.room.free[:size].copy()
+        self.room.is_free[jobs] = False
+        return jobs
+
+    def _checked(self, destroy: Destroy, rng: np.random.Generator) -> Ints:
+        """Return the jobs that an operator in Python chooses, at most ``most_jobs``. Raises WrongAnswer."""
+        who = f"destroy operator {excerpt(destroy)}: jobs"
+        returned = destroy.jobs(self.seen, rng)
+        return returned_indices(who, returned, self.places.starts.size, "jobs")[: self.settings.most_jobs].copy()
+
+    def _run(self, steps: Steps, known: Known) -> None:
+        s = self.search
+        a = self.search.arrays
+        self.profile, change, best = ruin_and_recreate(
+            a.machine,
+            a.jobs,
+            a.costs,
+            self.places,
+            self.profile,
+            known,
+            self.room,
+            steps,
+            self.value,
+            s.best_value,
+            self.record,
+            s.clock.stop,
+        )
+        self.value += float(change)
+        if a.costs.bounds.mode.size:  # sums with the large penalties of broken limits are inexact
+            self.value = float(objective(a.costs, a.jobs, self.places.starts))
+        if best < s.best_value:
+            s.keep(float(objective(a.costs, a.jobs, self.record.starts)), self.record.starts, self.record.nodes)
+
+    def _known(self) -> Known:
+        a = self.search.arrays
+        starts = self.places.starts
+        scheduled = np.flatnonzero(starts != POSTPONED)
+        by_start = scheduled[np.argsort(starts[scheduled], kind="stable")]
+        last = int(starts.max(initial=a.machine.now)) + 1
+        return Known(
+            by_start,
+            self.by_release,
+            self.rank,
+            int(a.jobs.duration.max(initial=0)),
+            a.shares,
+            a.machine.now,
+            last if self.end is None else self.end,
+        )
+
+
+def _rank(costs: Costs) -> Floats:
+    """Return the power per profit of each job; zeros if the objective is no profit."""
+    if costs.mode != EARNINGS:
+        return np.zeros(costs.submit.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(costs.ledger.gain > 0, costs.ledger.watts / costs.ledger.gain, np.inf)
+
+
+def _read_only(numbers: Ints) -> Ints:
+    view = numbers.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_weights(what: str, operators: Sequence[object]) -> None:
+    """Raise WrongValue if there is no operator, a weight is no number of at least 0, or all of them are 0."""
+    weights = [getattr(one, "weight", None) for one in operators]
+    for one, weight in zip(operators, weights, strict=True):
+        if not is_number(weight) or weight < 0:
+            why = f"weight is {excerpt(weight)}; expected a number of at least 0"
+            raise WrongValue(f"{what} operator {excerpt(one)}: {why}")
+    if not any(weights):
+        raise WrongValue(f"ruin and recreate needs a {what} operator with a weight above 0, not {excerpt(operators)}")
+
+
+def _drawn_by_weight(weights: Sequence[float], number: int, rng: np.random.Generator) -> Ints:
+    """Draw indices of the weights at random, by weight."""
+    ends = np.cumsum(np.array(weights, float))
+    points: Floats = rng.random(number) * ends[-1]
+    return np.searchsorted(ends, points, side="right").astype(np.int64)

@@ -1,11 +1,11 @@
 """A large-neighbourhood search for dispatching and profit problems (no published source).
 
 1. Place the jobs by weighted area (``list_scheduling``; last in profit problems, whose objective has no waits) and in
-   the orders of the presets (weights of job features, ``random_keys``), in as many threads as there are searches. In profit
+   the orders of the presets (weights of job features, ``state.PRESETS``), in as many threads as there are searches. In profit
    problems also try joins: one order until a time, another one after it (``list_scheduling``). Keep the best
-   orders (``orders.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
+   orders (``state.Population``). A start is kept as well, as it is, and as the list schedule of the order of its starts.
 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
-   gain per second (``selection``).
+   gain per second (``control.Selection``).
 3. Let it take a turn:
 
    - ``keys``: change the random keys of a kept order (the later, the more often the best one): other weights of the
@@ -13,15 +13,15 @@
    - ``moves``: move one to three jobs of the best order by short or long distances, place the jobs after the first
      change anew (``operators.OrderMoves``).
    - ``ruin``: remove jobs around an idle time of some nodes, or with consecutive starts, together with some waiting
-     jobs; insert them again in one of several orders; all other jobs stay (``ruin.RuinAndRecreate``).
+     jobs; insert them again in one of several orders; all other jobs stay (``operators.RuinAndRecreate``).
    - ``solver`` (if a backend is named): free some jobs of a window in the same way; the backend inserts them
-     (``solver_windows.SolverWindows``).
+     (``operators.SolverWindows``).
 
-4. An acceptance criterion decides whether the search goes on from the new order or schedule (``acceptance``). The best
+4. An acceptance criterion decides whether the search goes on from the new order or schedule (``control.Acceptance``). The best
    schedule is kept.
-5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``stopping``).
+5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``control.Stopping``).
 
-With several threads, each thread has a search of its own from step 2 on; they share their best order (``threads.team``).
+With several threads, each thread has a search of its own from step 2 on; they share their best order (``control.Team``).
 
 In a profit problem, jobs that find no start before ``horizon_end`` are postponed: they start after it, at the end.
 """
@@ -45,12 +45,9 @@ from ..errors import NothingFound, keeping_limits
 from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, LAST_END, objective
 from ..list_scheduling import tiny
-from .control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns
-from .operators import KeyChanges, Operator, OrderMoves, SolverWindows
-from .orders import Population
-from .ruin import RuinAndRecreate
-from .state import LnsSearch
-from .turns import as_text
+from .control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns, as_text
+from .operators import KeyChanges, Operator, OrderMoves, RuinAndRecreate, SolverWindows
+from .state import LnsSearch, Population
 
 ORDERS_SHARE = 0.7  # profit problems: share of the time for orders; then "ruin" and "solver" improve the best schedule
 ORDER_SHARES = {"keys": 0.02, "moves": 0.03}  # sums of costs of the jobs: least shares of the time

@@ -11,7 +11,7 @@ import numpy as np
 from ...models.array_types import Floats, Ints
 from ...models.problem import Schedule
 from ...models.project.problem import Mode, Project
-from ..kernels.projects.schedules import Tasks
+from ..kernels.project_schedules import Tasks
 from .serial_sgs import PRIORITY_RULES, network, priorities
 
 

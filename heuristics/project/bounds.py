@@ -8,31 +8,32 @@
 4. The same for the predecessors of each task raises its head, and for its successors its tail; then step 3 again.
 5. Energetic reasoning [Erschler1991]: the greatest makespan for which the least energies in an interval of time exceed what the
    capacity allows, by bisection.
+
+A search may have another bound: that of a short run of CP-SAT from its best schedule (``proved_bound``).
 """
 
 from __future__ import annotations
 
+import math
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from ...backends.base import Limits
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
 from ...models.deadline import Deadline
-from ...models.project.formulations import exclusive_sets
+from ...models.project.formulations import exclusive_sets, modes
 from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem
 from ..incumbents import Incumbents, OnIncumbent
-from ..kernels.projects.bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
+from ..kernels.project_bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
 from .serial_sgs import CONDITION, bounds_hold, longest_path, multi_sgs, takes
 
 START_SHARE = 0.5  # of the time limit, for the first schedule
-FEW_TASKS = 30  # up to here solvers prove as much at once, and numba need not be imported
-SOLVER_SHARE = 0.1  # of the time of a solver's call, for the bound that it is given
-MOST_TASKS = 2000  # with a path between each two of them: 32 MB
+MOST_TASKS = 2000  # a path between each two of them takes 32 MB; the model of more takes a solver seconds
 MOST_EXCLUSIVE = 400  # tasks up to which sets that exclude each other are looked for: 0.2 s
 MOST_SETS = 30  # sets of resources among which tasks choose
 LARGEST = 2**62  # sums of the kernels stay below it
@@ -97,29 +98,6 @@ def project_bounds(
         result.bound = best
         result.status = "optimal" if result.objective == best else result.status
     return result
-
-
-def bound_for_solvers(problem: Project, limits: Limits) -> int | None:
-    """Return the bound of the makespan that solvers have as a constraint, found in a tenth of their time.
-
-    Parameters
-    ----------
-    problem
-        The project; maximal time lags are left out, so that the bound holds with them.
-    limits
-        Of the call; with a deterministic limit no clock is looked at.
-
-    Returns
-    -------
-    int or None
-        None for projects of at most 30 tasks, and for those of which a makespan of all tasks is not the objective.
-    """
-    if len(problem.tasks) <= FEW_TASKS or not bounds_hold(problem):
-        return None
-    left = limits.deadline.remaining
-    timed = left is not None and limits.deterministic is None
-    with Clock(Deadline(SOLVER_SHARE * left if timed and left is not None else None)) as clock:
-        return max(MakespanBounds(problem, clock).compute(problem.horizon).values())
 
 
 class MakespanBounds:
@@ -251,7 +229,76 @@ def warm_up() -> None:
     bounds.compute(100)
 
 
-def warm_up_for_solvers(problem: Project) -> None:
-    """Compile the kernels if solvers are given a bound of this project."""
-    if len(problem.tasks) > FEW_TASKS:
-        warm_up()
+# --- A bound by a short run of CP-SAT from the best schedule of a search.
+
+SOLVER = "cpsat"
+SHARE = 0.1  # of the time limit of a search
+SHORTEST = 5.0  # seconds of a search below which the share would not suffice to build the model
+
+
+class Proved(NamedTuple):
+    """A bound, and a schedule that is better than the best one of the search, if the solver has found one."""
+
+    bound: int
+    schedule: Schedule | None
+    interrupted: bool = False
+
+
+def kept_for_bound(problem: Project, time_limit: float | None) -> float:
+    """Return the seconds of a search that are kept for its bound.
+
+    0 without a time limit, if the solver is missing, or if a makespan of all tasks is not the objective.
+    """
+    from ...backends import backend
+
+    if (
+        not bounds_hold(problem)
+        or time_limit is None
+        or not SHORTEST <= time_limit < math.inf
+        or len(problem.tasks) > MOST_TASKS
+    ):
+        return 0.0
+    return SHARE * time_limit if backend(SOLVER).availability().ok else 0.0
+
+
+def proved_bound(problem: Project, best: Schedule, least: int, seconds: float, threads: int, seed: int) -> Proved:
+    """Return the better one of the bounds of schedlab and CP-SAT.
+
+    Parameters
+    ----------
+    problem
+        The project.
+    best
+        A feasible schedule, from which the solver starts. No longer one is looked for.
+    least
+        A bound that is known.
+    seconds
+        Time limit, above 0. The solver also ends after as many units of its own work, so that on an idle machine the bound
+        does not depend on a clock.
+    threads, seed
+        Of the solver.
+
+    Returns
+    -------
+    Proved
+    """
+    from ...backends import INTERRUPTED, Limits, LoweringTooLarge, SolverUnavailable, run
+
+    limits = Limits(seconds, threads, seed, deterministic=seconds, log=False).begun()
+    makespan = int(problem.value(best))
+    with Clock(limits.deadline) as clock:
+        least = max(least, *MakespanBounds(problem, clock).compute(makespan).values())
+    if least == makespan:
+        return Proved(least, None)
+    exclusive = None if len(problem.tasks) <= MOST_EXCLUSIVE else ()  # the sets are redundant
+    encoding = modes(problem, makespan, exclusive)
+    try:
+        result = run(encoding.model, SOLVER, limits, warm_start=encoding.write(best), conflict=False, known_bound=least)
+    except (SolverUnavailable, LoweringTooLarge):
+        return Proved(least, None)
+    if result.status not in ("optimal", "feasible", "unknown"):
+        return Proved(least, None, result.message == INTERRUPTED)
+    assert result.bound is not None and not isinstance(result.bound, tuple)  # at least ``least``
+    shorter = result.assignment is not None and not result.violations and result.objective != makespan
+    schedule = encoding.read(result.assignment) if shorter and result.assignment is not None else None
+    return Proved(round(result.bound), schedule, result.message == INTERRUPTED)

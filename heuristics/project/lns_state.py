@@ -15,10 +15,8 @@ from ...models.excerpt import with_short_repr
 from ...models.project.problem import Project
 from ..errors import NothingFound
 from ..incumbents import OnIncumbent
-from ..kernels.projects.evolution import CROSSOVER, NETWORK, RESOURCE, WINDOW, Child, Kept, evolve
-from ..kernels.projects.schedules import generate, new_room
-from ..lns.control import Acceptance, HillClimbing, Stopped
-from ..lns.turns import TurnSearch
+from ..kernels.project_schedules import CROSSOVER, NETWORK, RESOURCE, WINDOW, Child, Kept, evolve, generate, new_room
+from ..lns.control import Acceptance, HillClimbing, Stopped, TurnSearch
 from .arrays import ProjectArrays
 from .serial_sgs import feasible_modes
 

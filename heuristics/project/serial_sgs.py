@@ -1,20 +1,29 @@
-"""Heuristics for projects: priority rules, choice of modes, the serial schedule generation scheme [Kolisch1996b]."""
+"""Schedules of projects, task by task: priority rules, choice of modes, serial schedule generation [Kolisch1996b].
+
+``serial_sgs`` and ``multi_sgs`` are the methods. ``ProjectAllocator`` makes schedules near given starts, such as those of
+a relaxation that leaves out resources or modes. ``Availability`` says where the renewable resources are free: usage over
+time, breaks, and sequences with setups.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models.deadline import Deadline
+from ...models.excerpt import with_short_repr
 from ...models.problem import Schedule
+from ...models.project.calendar import Window, joined, suspended_end
+from ...models.project.data import Resource
 from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Mode, Project, Task
+from ...models.project.verification import suspending
 from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
-from .availability import Availability
 
 # --- The tasks of a project by number, with their precedences in both directions.
 
@@ -48,18 +57,15 @@ class ProjectNetwork(NamedTuple):
 
 def network(project: Project) -> ProjectNetwork:
     """Return the network of a project."""
-    import networkx as nx
-
     names = tuple(t.name for t in project.tasks)
     at = {name: k for k, name in enumerate(names)}
-    graph = project.graph
     return ProjectNetwork(
         names,
         project.tasks,
         tuple(project.possible(t) for t in project.tasks),
-        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.pred[name].items()) for name in names),
-        tuple(tuple((at[n], edge["delay"]) for n, edge in graph.succ[name].items()) for name in names),
-        tuple(at[name] for name in nx.topological_sort(graph)),
+        tuple(tuple((at[n], delay) for n, delay in project.before[name].items()) for name in names),
+        tuple(tuple((at[n], delay) for n, delay in project.after[name].items()) for name in names),
+        tuple(at[name] for name in project.order),
     )
 
 
@@ -650,3 +656,221 @@ class SerialScheme:
                 best = fewer
                 value = less
         return best
+
+
+# --- The use of a renewable resource over time.
+
+
+class ResourceUsage:
+    """The use of a renewable resource as a step function of time.
+
+    Parameters
+    ----------
+    capacity : int
+        The amount that is available at every time.
+
+    Examples
+    --------
+    >>> crew = ResourceUsage(3)
+    >>> crew.add(start=0, end=4, demand=2)
+    >>> crew.earliest(start=1, duration=5, demand=2), crew.earliest(start=1, duration=5, demand=1)
+    (4, 1)
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self._times = [0]
+        self._used = [0]  # from each time to the next one; the last one is 0
+
+    def earliest(self, start: int, duration: int, demand: int) -> int:
+        """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
+        times = self._times
+        used = self._used
+        most = self.capacity - demand
+        k = bisect_right(times, start) - 1
+        while True:
+            end = start + duration
+            while k < len(times) and times[k] < end:
+                if used[k] > most:
+                    break
+                k += 1
+            else:
+                return start
+            k += 1
+            start = times[k]
+
+    def add(self, start: int, end: int, demand: int) -> None:
+        """Occupy the demand from ``start`` to ``end``."""
+        first = self._breakpoint(start)
+        last = self._breakpoint(end)
+        for k in range(first, last):
+            self._used[k] += demand
+
+    def _breakpoint(self, time: int) -> int:
+        """Return the position of a breakpoint at this time, which is inserted if there is none."""
+        k = bisect_left(self._times, time)
+        if k == len(self._times) or self._times[k] != time:
+            self._times.insert(k, time)
+            self._used.insert(k, self._used[k - 1])
+        return k
+
+
+# --- The tasks on a resource with setups, one after another.
+
+
+class Neighbour(NamedTuple):
+    """A task in a sequence: its start, its end and its family."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class SetupSequence:
+    """The tasks on a resource of capacity 1 with setups.
+
+    Parameters
+    ----------
+    resource : Resource
+        The resource.
+
+    Examples
+    --------
+    >>> oven = SetupSequence(Resource("oven", 1, setups={("a", "b"): 2, ("b", "a"): 1}))
+    >>> oven.add(4, 6, "a")
+    >>> oven.earliest(0, 3, "b"), oven.earliest(0, 4, "b"), oven.earliest(0, 4, "a")
+    (0, 8, 0)
+    """
+
+    def __init__(self, resource: Resource) -> None:
+        self._setups = resource.setups
+        self._all_pairs = resource.all_pairs
+        self._rows: list[Neighbour] = []
+
+    def earliest(self, start: int, duration: int, kind: str) -> int:
+        """Return the first time, not before ``start``, at which a task fits between two neighbours with their setups."""
+        rows = self._rows
+        for k in range(len(rows) + 1):
+            before = rows[:k] if self._all_pairs else rows[max(0, k - 1) : k]
+            after = rows[k:] if self._all_pairs else rows[k : k + 1]
+            first = max([start, *(r.end + self._setups.get((r.kind, kind), 0) for r in before)])
+            if all(first + duration + self._setups.get((kind, r.kind), 0) <= r.start for r in after):
+                return first
+        return start
+
+    def add(self, start: int, end: int, kind: str) -> None:
+        """Insert a task."""
+        insort(self._rows, Neighbour(start, end, kind))
+
+
+class Availability:
+    """The renewable resources of a project, with what is placed on them.
+
+    Parameters
+    ----------
+    resources : iterable of Resource
+        The resources; those that are not renewable are ignored.
+
+    Examples
+    --------
+    >>> free = Availability([Resource("crew", 1, breaks=((2, 5),), suspends=True)])
+    >>> task = Task.single("a", 3, {"crew": 1})
+    >>> free.earliest(task, task.modes[0], 0), free.earliest(task, task.modes[0], 2)
+    ((0, 6), (5, 8))
+    """
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        renewable = [r for r in resources if r.renewable]
+        self._usages = {r.name: ResourceUsage(r.capacity) for r in renewable}
+        self._sequences = {r.name: SetupSequence(r) for r in renewable if r.setups}
+        self._suspending = [r for r in renewable if r.suspends and r.breaks]
+        for r in renewable:
+            for begin, over in () if r.suspends else joined(r.breaks):
+                self._usages[r.name].add(max(0, begin), max(0, over), r.capacity)
+
+    def earliest(self, task: Task, mode: Mode, ready: int) -> tuple[int, int]:
+        """Return the first start from ``ready`` on at which all renewable resources are free for a mode, and its end."""
+        demands = _running(self._usages, mode)
+        breaks = suspending(self._suspending, mode) if self._suspending else ()
+        start = ready
+        while True:
+            before = start
+            start = _after(start, breaks)
+            end = suspended_end(start, mode.duration, breaks)
+            for name, demand in demands:
+                start = self._usages[name].earliest(start, end - start, demand)
+                if name in self._sequences:
+                    start = self._sequences[name].earliest(start, end - start, task.kind)
+            if start == before:
+                return start, end
+
+    def add(self, task: Task, mode: Mode, start: int, end: int) -> None:
+        """Place a task."""
+        for name, demand in _running(self._usages, mode):
+            self._usages[name].add(start, end, demand)
+            if name in self._sequences:
+                self._sequences[name].add(start, end, task.kind)
+
+
+def _after(time: int, breaks: Iterable[Window]) -> int:
+    """Return the end of the break that a time lies in; the time itself if it lies in none."""
+    return next((over for begin, over in breaks if begin <= time < over), time)
+
+
+def _running(usages: dict[str, ResourceUsage], mode: Mode) -> list[tuple[str, int]]:
+    """Return the demands of a mode of renewable resources; a mode of duration 0 occupies nothing."""
+    return [(name, demand) for name, demand in mode.demands.items() if demand and mode.duration and name in usages]
+
+
+# --- Schedules near given starts.
+
+
+@with_short_repr
+class ProjectAllocator:
+    """Converts given starts to schedules by the serial schedule generation scheme, in the order of the starts.
+
+    Each task starts as early as its predecessors and the resources allow, in the mode in which it ends first.
+
+    Parameters
+    ----------
+    problem
+        A project.
+    deadline
+        When all calls of ``allocate`` must have ended; None: no limit. The first schedule is always finished.
+
+    Examples
+    --------
+    >>> from schedlab.models import Resource, Task
+    >>> tasks = [Task.single(name, 3, {"saw": 1}) for name in "ab"]
+    >>> ProjectAllocator(Project(tasks, [Resource("saw", 1)])).allocate({"a": 1, "b": 0}).start
+    {'b': 0, 'a': 3}
+    """
+
+    def __init__(self, problem: Project, deadline: Deadline | None = None) -> None:
+        self.problem = problem
+        self._deadline = Deadline() if deadline is None else deadline
+        self._scheme: SerialScheme | None = None
+        self._made = False
+
+    def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
+        """Return the schedule of the order of the starts (in the time unit of the project, by task).
+
+        Tasks that may be left out are left out if they have no start. None if no choice of modes was found for which the
+        non-renewable resources suffice, if a task misses its deadline, if the scheme does not support the project, or if the
+        time is over. Raises KeyError if another task has no start.
+        """
+        absent = [t.name for t in self.problem.tasks if t.optional and t.name not in starts]
+        keys = [0.0 if t.name in absent else float(starts[t.name]) for t in self.problem.tasks]
+        if not takes(self.problem) or (self._made and self._deadline.passed):
+            return None
+        try:
+            self._scheme = self._scheme or SerialScheme.of(self.problem)
+            schedule = self._scheme.in_order(keys, "in the order of the starts", absent)
+        except NothingFound:
+            return None
+        self._made = True
+        return schedule
+
+    def repair(self, seconds: float | None = None, seed: int = 0) -> Schedule | None:
+        """Return None: the schedules are as they are; ``lns`` improves one that is given as its start."""
+        return None

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...heuristics.kernels.chunks import next_change
 from ...heuristics.kernels.earliest import Scratch, earliest, earliest_empty, is_empty, new_scratch
-from ...heuristics.kernels.events.ahead import begin_ahead, change_ahead, first_ahead
 from ...heuristics.kernels.events.counted_free import (
     Bounds,
     Free,
@@ -30,6 +28,7 @@ from ...heuristics.kernels.events.counted_free import (
     remember,
     set_free,
 )
+from ...heuristics.kernels.events.entries import begin_ahead, change_ahead, first_ahead
 from ...heuristics.kernels.events.rules import ALL, Rules, rank, step
 from ...heuristics.kernels.events.slices import (
     FULL,
@@ -79,6 +78,7 @@ from ...heuristics.kernels.events.state import (
     take,
     units_that_fit,
 )
+from ...heuristics.kernels.placement import next_change
 from ...heuristics.kernels.profile import NEVER, Profile, grown, occupy, segment
 from ...models.array_types import Ints
 from ...models.compiled import compiled, internal, internal_borrowing

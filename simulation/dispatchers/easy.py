@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...heuristics.kernels.earliest import new_scratch
-from ...heuristics.kernels.events.ahead import change_ahead
+from ...heuristics.kernels.events.entries import change_ahead
 from ...heuristics.kernels.events.rules import Rules, lacks, rank, spend, start_counted, start_in_order
 from ...heuristics.kernels.events.state import (
     EARLY,

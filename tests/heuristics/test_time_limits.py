@@ -45,7 +45,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     from schedlab.heuristics.kernels.orders import OrderResult
     from schedlab.heuristics.list_scheduling import not_worse
     from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
-    from schedlab.heuristics.lns.ruin import OwnSchedule
+    from schedlab.heuristics.lns.operators import OwnSchedule
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ....heuristics.kernels.aggregate import Aggregate, no_aggregate
-from ....heuristics.kernels.chunks import place_together
 from ....heuristics.kernels.costs import Jobs
 from ....heuristics.kernels.earliest import Scratch, earliest, earliest_empty, fill_most, new_scratch
 from ....heuristics.kernels.events.machine import ANY, of_chunks
 from ....heuristics.kernels.events.state import spread
+from ....heuristics.kernels.placement import place_together
 from ....heuristics.kernels.profile import NEVER, Machine, Profile, grown, new_profile, occupy, segment
 from ....models import Job, Platform, Queue, Schedule
 from ....models.array_types import Bools, Floats, Ints

@@ -9,9 +9,8 @@ from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
 from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, no_aggregate
 from schedlab.heuristics.kernels.aggregate import possible as _possible
-from schedlab.heuristics.kernels.chunks import new_hopeless
 from schedlab.heuristics.kernels.earliest import new_scratch
-from schedlab.heuristics.kernels.placement import KINDS
+from schedlab.heuristics.kernels.placement import KINDS, new_hopeless
 from schedlab.heuristics.kernels.placement import fill as _fill
 from schedlab.heuristics.kernels.placement import place as _place
 from schedlab.heuristics.kernels.profile import NEVER, new_profile

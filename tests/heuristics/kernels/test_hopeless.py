@@ -4,9 +4,8 @@ import random
 
 import numpy as np
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.chunks import new_hopeless, note
-from schedlab.heuristics.kernels.chunks import skip as _skip
-from schedlab.heuristics.kernels.placement import KINDS
+from schedlab.heuristics.kernels.placement import KINDS, new_hopeless, note
+from schedlab.heuristics.kernels.placement import skip as _skip
 from schedlab.heuristics.kernels.profile import NEVER
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.compiled import compiled

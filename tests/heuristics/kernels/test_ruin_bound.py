@@ -6,7 +6,7 @@ from schedlab import load
 from schedlab.heuristics.kernels.aggregate import count_all, no_aggregate
 from schedlab.heuristics.kernels.costs import objective, profit
 from schedlab.heuristics.lns import AroundTime, LnsSearch, RuinAndRecreate, SimulatedAnnealing, Threshold
-from schedlab.heuristics.lns.ruin import OwnSchedule
+from schedlab.heuristics.lns.operators import OwnSchedule
 from schedlab.instances import generators
 from schedlab.models.schedule_arrays import POSTPONED
 

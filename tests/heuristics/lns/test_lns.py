@@ -14,8 +14,7 @@ from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.costs import profit
 from schedlab.heuristics.list_scheduling import order_by
 from schedlab.heuristics.lns import LnsSearch
-from schedlab.heuristics.lns.orders import bulk_of, drawn, features, keys_of
-from schedlab.heuristics.lns.state import WEIGHTED
+from schedlab.heuristics.lns.state import WEIGHTED, bulk_of, drawn, features, keys_of
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 
 QUEUES = [Queue("day", 600), Queue("night", 7200, ((64800, 72000),))]

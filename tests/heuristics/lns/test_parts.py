@@ -44,7 +44,7 @@ from schedlab.heuristics.lns import (
     Turn,
     Turns,
 )
-from schedlab.heuristics.lns.ruin import OwnSchedule
+from schedlab.heuristics.lns.operators import OwnSchedule
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.schedule_arrays import POSTPONED
 

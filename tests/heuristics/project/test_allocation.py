@@ -5,7 +5,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.heuristics import NotForThisProblem
-from schedlab.heuristics.project.allocation import ProjectAllocator
+from schedlab.heuristics.project.serial_sgs import ProjectAllocator
 from schedlab.models import Encoding, Project, Resource, Schedule, Task
 from schedlab.models.deadline import Deadline
 from schedlab.models.project.problem import ProjectMax

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, serial_sgs
-from schedlab.heuristics.kernels.projects.schedules import generate, new_room
+from schedlab.heuristics.kernels.project_schedules import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
 from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns import SolverParts, warm_up

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from schedlab import heuristics
 from schedlab.backends import UnknownName
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, UnknownOrder, multi_sgs, serial_sgs
-from schedlab.heuristics.project.availability import ResourceUsage
 from schedlab.heuristics.project.serial_sgs import (
     MOST_TRIED,
+    ResourceUsage,
     SerialScheme,
     feasible_modes,
     network,

@@ -5,9 +5,10 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
-from schedlab.heuristics.project import bounds, solver_bound
-from schedlab.heuristics.project.bounds import bound_for_solvers
-from schedlab.heuristics.project.solver_bound import kept_for_bound, proved_bound
+from schedlab.heuristics.project import bound_for_solvers as given
+from schedlab.heuristics.project import bounds
+from schedlab.heuristics.project.bound_for_solvers import bound_for_solvers
+from schedlab.heuristics.project.bounds import kept_for_bound, proved_bound
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.project.problem import ProjectMax
 
@@ -18,7 +19,7 @@ from .test_bounds import by_enumeration
 @pytest.fixture
 def also_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Solvers are given a bound of projects of any size."""
-    monkeypatch.setattr(bounds, "FEW_TASKS", 0)
+    monkeypatch.setattr(given, "FEW_TASKS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +115,7 @@ def test_a_search_with_a_time_limit_keeps_a_tenth_for_the_bound(monkeypatch: pyt
     project = job_shop(2)
     assert kept_for_bound(project, None) == kept_for_bound(project, 4.9) == kept_for_bound(project, float("inf")) == 0.0
     assert kept_for_bound(project, 20.0) == 2.0
-    monkeypatch.setattr(solver_bound, "MOST_TASKS", 3)
+    monkeypatch.setattr(bounds, "MOST_TASKS", 3)
     assert kept_for_bound(project, 20.0) == 0.0
 
 

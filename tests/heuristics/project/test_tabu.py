@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics import project_lns
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.tabu import Elite, TabuSearch, between, distance
+from schedlab.heuristics.project.lns import Elite, TabuSearch, between, distance
 from schedlab.instances import read_fjsplib, read_jsplib
 from schedlab.models import Project, Resource, Task
 

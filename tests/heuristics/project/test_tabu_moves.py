@@ -6,11 +6,11 @@ import random
 import networkx as nx
 import numpy as np
 import pytest
-from schedlab.heuristics.kernels.projects import shops as g
-from schedlab.heuristics.kernels.projects import shops as m
-from schedlab.heuristics.kernels.projects.shops import NONE
+from schedlab.heuristics.kernels import shops as g
+from schedlab.heuristics.kernels import shops as m
+from schedlab.heuristics.kernels.shops import NONE
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.tabu import machines
+from schedlab.heuristics.project.lns import machines
 from schedlab.models import Project, Resource, Task
 from schedlab.models.compiled import compiled
 

@@ -1,5 +1,6 @@
 """Projects as graphs of networkx: what goes in comes out again; wrong graphs are refused."""
 
+import random
 from dataclasses import replace
 
 import networkx as nx
@@ -75,3 +76,19 @@ def test_similar_attributes_and_missing_resources_are_named() -> None:
     graph.add_node("a", modes=3)
     with pytest.raises(sl.SchedlabError, match="modes of node 'a' is 3"):
         Project.from_networkx(graph, [])
+
+
+def test_precedences_in_both_directions_and_the_order_are_those_of_the_graph() -> None:
+    rng = random.Random(3)
+    for _ in range(200):
+        names = [f"t{k}" for k in range(rng.randint(1, 9))]
+        pairs = [sorted(rng.sample(range(len(names)), 2)) for _ in range(rng.randint(0, 12)) if len(names) > 1]
+        links = [(names[i], names[k], rng.randint(-2, 3)) for i, k in pairs]
+        shuffled = rng.sample(names, len(names))
+        project = Project([Task.single(name, 1) for name in shuffled], [], links)
+        graph = project.graph
+        assert project.after == {n: {k: e["delay"] for k, e in graph.succ[n].items()} for n in names}
+        assert project.before == {n: {k: e["delay"] for k, e in graph.pred[n].items()} for n in names}
+        assert list(project.order) == list(nx.topological_sort(graph))
+        greatest = {(i, k): max(d for a, b, d in links if (a, b) == (i, k)) for i, k, _ in links}
+        assert {(i, k): d for i, some in project.after.items() for k, d in some.items()} == greatest

@@ -321,3 +321,14 @@ def test_projects_with_maximal_lags_have_the_same_fields() -> None:
     found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
     assert (found.status, found.objective) == ("optimal", 1)
     assert replace(project, objective="flow-time").lags == project.lags
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_the_load_of_machines_is_posted_only_where_it_may_bound_the_makespan(chained: bool) -> None:
+    modes = [Mode(machine, 4, {machine: 1}) for machine in "ab"]
+    tasks = [Task(f"t{k}", modes) for k in range(5)]
+    chain = [(f"t{k}", f"t{k + 1}") for k in range(4)] if chained else []
+    project = Project(tasks, [Resource("a", 1), Resource("b", 1)], chain)
+    names = [c.name for c in project.formulations["modes"]().model.constraints]
+    assert [name for name in names if name.startswith("load")] == ([] if chained else ["load of a", "load of b"])
+    assert sl.solve(project, "cpsat:modes", threads=1).objective == (20 if chained else 12)

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....models.array_types import Ints
-from ....models.compiled import compiled, internal_borrowing, native
-from ..by_address import by_address
-from ..profile import NEVER
-from .evolution import below, draw
-from .schedules import Tasks
+from ...models.array_types import Ints
+from ...models.compiled import compiled, internal_borrowing, native
+from .by_address import by_address
+from .profile import NEVER
+from .project_schedules import Tasks, below, draw
 
 # --- The disjunctive graph of a shop: an order of the tasks on each machine, and the longest paths.
 #

@@ -1,4 +1,7 @@
-"""Schedule generation for projects, serial and parallel, and double justification, as compiled code."""
+"""Schedules of projects as compiled code: serial and parallel generation, double justification, evolution of schedules.
+
+Evolution is crossover, destroy operators, and changes of modes.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....models.array_types import Floats, Ints
-from ....models.compiled import compiled, internal_borrowing, native
-from ..by_address import by_address
-from ..profile import NEVER
+from ...models.array_types import Floats, Ints
+from ...models.compiled import compiled, internal_borrowing, native
+from .by_address import by_address
+from .profile import NEVER
 
 # --- The tasks of a project as flat arrays, and the arrays of a schedule generation.
 
@@ -410,3 +413,371 @@ def generate(
     for k in range(free.size):
         free[k] = 0
     return justify(t, back, room, keys, modes, free, starts)
+
+
+# --- New schedules from old ones: crossover, destroy operators, changes of modes, as compiled code.
+#
+# A schedule is varied through its keys, which are the starts of its tasks, and its modes.
+
+CROSSOVER, WINDOW, RESOURCE, NETWORK = range(4)
+LARGEST = 0.5  # share of the makespan: the longest window of a destroy operator
+MOST_LINKED = 60  # tasks that the destroy operator NETWORK takes
+FREE = 0.4  # share of the destroyed tasks that may take another mode; half of them the one with which they end first
+LIMIT = np.uint64(11)  # bits of a random number that a float cannot hold
+SHIFTS = (np.uint64(12), np.uint64(25), np.uint64(27))
+FACTOR = np.uint64(2685821657736338717)
+
+
+@internal_borrowing
+def draw(state: Ints) -> float:
+    """Return a random number in [0, 1) by xorshift64* [Vigna2016]; ``state`` is not 0, uint64, shape (1,)."""
+    x = state[0]
+    x ^= x >> SHIFTS[0]
+    x ^= x << SHIFTS[1]
+    x ^= x >> SHIFTS[2]
+    state[0] = x
+    return float((x * FACTOR) >> LIMIT) / 9007199254740992.0  # 2^53
+
+
+@internal_borrowing
+def below(state: Ints, n: int) -> int:
+    """Return a random whole number from 0 to n - 1."""
+    return int(draw(state) * n)
+
+
+@internal_borrowing
+def cross(
+    t: Tasks,
+    state: Ints,
+    father: Ints,
+    fathers: Ints,
+    mother: Ints,
+    mothers: Ints,
+    last: int,
+    keys: Floats,
+    modes: Ints,
+) -> None:
+    """Give a child the order and modes of its father in a window of time, and those of its mother before and after it.
+
+    The two-point crossover of [Debels2007].
+    """
+    length = last * (0.15 + 0.6 * draw(state))
+    since = draw(state) * (last + length) - length
+    until = since + length
+    for k in range(t.rank.size):
+        if father[k] < since:
+            keys[k] = float(mother[k]) - 4.0 * last
+            modes[k] = mothers[k]
+        elif father[k] >= until:
+            keys[k] = float(mother[k]) + 4.0 * last
+            modes[k] = mothers[k]
+        else:
+            keys[k] = float(father[k])
+            modes[k] = fathers[k]
+
+
+@internal_borrowing
+def destroy(t: Tasks, state: Ints, kind: int, starts: Ints, modes: Ints, last: int, chosen: Ints, found: Ints) -> int:
+    """Choose tasks of a schedule; return their number.
+
+    Parameters
+    ----------
+    t, state
+        The project, random numbers.
+    kind
+        ``WINDOW``: the tasks that start in a window of time. ``RESOURCE``: those of them that use a resource, in a longer
+        window. ``NETWORK``: tasks that precedences connect with one of them.
+    starts, modes, last
+        The schedule and its makespan.
+    chosen
+        Is filled with 1 for the chosen tasks, else 0, shape (tasks,).
+    found
+        Is filled with the chosen tasks, shape (tasks,).
+    """
+    n, count = t.rank.size, 0
+    for k in range(n):
+        chosen[k] = 0
+    if kind == NETWORK:
+        return _connected(t, state, chosen, found)
+    share = LARGEST * draw(state) ** 2
+    length = max(1.0, last * (2 * share if kind == RESOURCE else share))
+    since = draw(state) * (last + length) - length
+    resource = below(state, max(1, t.capacity.size))
+    for k in range(n):
+        if since <= starts[k] < since + length and (kind == WINDOW or _uses(t, modes[k], resource)):
+            chosen[k], found[count] = 1, k
+            count += 1
+    return count
+
+
+@internal_borrowing
+def _uses(t: Tasks, mode: int, resource: int) -> bool:
+    for i in range(t.demand_first[mode], t.demand_first[mode + 1]):
+        if t.resource[i] == resource:
+            return True
+    return False
+
+
+@internal_borrowing
+def _connected(t: Tasks, state: Ints, chosen: Ints, found: Ints) -> int:
+    """Choose a task and tasks that are near in the network of precedences; return their number."""
+    n = t.rank.size
+    most = min(n, 2 + below(state, MOST_LINKED))
+    found[0] = below(state, n)
+    count = 1
+    at = 0
+    chosen[found[0]] = 1
+    while at < count and count < most:
+        k = found[at]
+        at += 1
+        for i in range(t.before_first[k], t.before_first[k + 1]):
+            count = _add(t.before[i], most, chosen, found, count)
+        for i in range(t.after_first[k], t.after_first[k + 1]):
+            count = _add(t.after[i], most, chosen, found, count)
+    return count
+
+
+@internal_borrowing
+def _add(task: int, most: int, chosen: Ints, found: Ints, count: int) -> int:
+    if chosen[task] == 0 and count < most:
+        chosen[task], found[count] = 1, task
+        count += 1
+    return count
+
+
+@internal_borrowing
+def scatter(state: Ints, values: Floats, found: Ints, count: int, keys: Floats) -> None:
+    """Give tasks new keys in the range of their old ones: random ones, by a priority rule with noise, or near the old ones.
+
+    ``values`` are those of a rule from 0 to 1, shape (tasks,).
+    """
+    low, high = np.inf, -np.inf
+    for i in range(count):
+        low = min(low, keys[found[i]])
+        high = max(high, keys[found[i]])
+    width = high - low + 1.0
+    how = below(state, 3)
+    noise = draw(state)
+    for i in range(count):
+        k = found[i]
+        u = draw(state)
+        if how == 0:
+            keys[k] = low + u * width
+        elif how == 1:
+            keys[k] = low + (values[k] + noise * (u - 0.5)) * width
+        else:
+            keys[k] += noise * (u - 0.5) * width
+
+
+@internal_borrowing
+def loosen(t: Tasks, room: Room, state: Ints, found: Ints, count: int, modes: Ints, free: Ints) -> None:
+    """Let some tasks choose their mode, and give others a random one that the budget allows."""
+    spend(t, room, modes)
+    for i in range(count):
+        k = found[i]
+        first = t.mode_first[k]
+        options = t.mode_first[k + 1] - t.mode_first[k]
+        if options > 1 and draw(state) < FREE:
+            new = first + below(state, options)
+            if draw(state) < 0.5:
+                free[k] = 1
+            elif change_allowed(t, room, modes[k], new):
+                change(t, room, modes[k], new)
+                modes[k] = new
+
+
+@internal_borrowing
+def excess(t: Tasks, room: Room, old: int, new: int) -> float:
+    """Return the sum, over the resources that are not renewable, of the exceeding share of the budget after a change."""
+    total = 0.0
+    for i in range(t.budget.size):
+        over = room.spent[i] - t.need[old, i] + t.need[new, i] - t.budget[i]
+        if over > 0:
+            total += over / max(1, t.budget[i])
+    return total
+
+
+@internal_borrowing
+def keep_budget(t: Tasks, room: Room, state: Ints, modes: Ints) -> bool:
+    """Change the modes of random tasks until the budget suffices; return whether it does.
+
+    A change is made if it lowers the excess; of the modes of a task, the one with the least excess is taken.
+    """
+    if t.budget.size == 0:
+        return True
+    spend(t, room, modes)
+    n = t.rank.size
+    now = excess(t, room, modes[0], modes[0]) if n else 0.0
+    for _ in range(4 * n):
+        if now == 0.0:
+            return True
+        k = below(state, n)
+        best, least = modes[k], now
+        for m in range(t.mode_first[k], t.mode_first[k + 1]):
+            value = excess(t, room, modes[k], m)
+            if value < least:
+                best, least = m, value
+        change(t, room, modes[k], best)
+        modes[k], now = best, least
+    return now == 0.0
+
+
+# --- The evolution of schedules of a project: a step makes one new schedule from kept ones.
+#
+# 1. Take one of the kept schedules, the more often a good one the later it is.
+# 2. Crossover: replace a part of its order by that of another kept one. Or destroy: give the tasks of a window of time, of a
+#    resource, or of a part of the network other keys, and perhaps other modes (``variation``).
+# 3. Generate the schedule by the serial scheme, justify it twice (``generation``).
+# 4. The new schedule replaces the one it was made from, if the acceptance criterion allows it and no other kept one has the
+#    same starts.
+
+
+@by_address
+class Kept(NamedTuple):
+    """The schedules that a search keeps.
+
+    Parameters
+    ----------
+    starts, modes
+        Start and mode of each task in each of them, shape (schedules, tasks).
+    value
+        Makespan of each, shape (schedules,).
+    """
+
+    starts: Ints
+    modes: Ints
+    value: Ints
+
+
+@by_address
+class Child(NamedTuple):
+    """Arrays of a new schedule.
+
+    Parameters
+    ----------
+    keys
+        Keys of the tasks, shape (tasks,).
+    starts, modes
+        Start and mode of each task, shape (tasks,).
+    free, none
+        Tasks that choose their mode; zeros. Shape (tasks,).
+    found
+        Destroyed tasks, shape (tasks,).
+    """
+
+    keys: Floats
+    starts: Ints
+    modes: Ints
+    free: Ints
+    none: Ints
+    found: Ints
+
+
+@internal_borrowing
+def _parent(kept: Kept, state: Ints, over: float) -> int:
+    """Return one of the kept schedules: a random one, or the best of four, the more often the later."""
+    size = kept.value.size
+    best = below(state, size)
+    if draw(state) < over:
+        for _ in range(3):
+            other = below(state, size)
+            if kept.value[other] < kept.value[best]:
+                best = other
+    return best
+
+
+@internal_borrowing
+def _is_new(kept: Kept, child: Child, value: int) -> bool:
+    """Return whether no kept schedule has the starts and modes of the child."""
+    for p in range(kept.value.size):
+        if kept.value[p] == value:
+            k, n = 0, child.starts.size
+            while k < n and kept.starts[p, k] == child.starts[k] and kept.modes[p, k] == child.modes[k]:
+                k += 1
+            if k == n:
+                return False
+    return True
+
+
+@internal_borrowing
+def _vary(t: Tasks, room: Room, kept: Kept, child: Child, rules: Floats, state: Ints, kind: int, at: int) -> None:
+    """Make the keys and modes of a child of the kept schedule ``at``."""
+    n = t.rank.size
+    for k in range(n):
+        child.keys[k], child.modes[k], child.free[k] = float(kept.starts[at, k]), kept.modes[at, k], 0
+    if kind == CROSSOVER:
+        other = below(state, kept.value.size)
+        cross(
+            t, state, kept.starts[other], kept.modes[other], kept.starts[at], kept.modes[at],
+            kept.value[other], child.keys, child.modes,
+        )  # fmt: skip
+        if not keep_budget(t, room, state, child.modes):
+            for k in range(n):
+                child.modes[k] = kept.modes[at, k]
+        child.found[0] = below(state, n)
+        loosen(t, room, state, child.found, 1, child.modes, child.free)
+        return
+    count = destroy(t, state, kind, kept.starts[at], kept.modes[at], kept.value[at], child.none, child.found)
+    for k in range(n):
+        child.none[k] = 0
+    scatter(state, rules[below(state, rules.shape[0])], child.found, count, child.keys)
+    loosen(t, room, state, child.found, count, child.modes, child.free)
+
+
+@compiled
+def evolve(
+    t: Tasks,
+    back: Tasks,
+    room: Room,
+    kept: Kept,
+    child: Child,
+    rules: Floats,
+    kinds: Ints,
+    over: float,
+    over_current: Floats,
+    over_best: Floats,
+    best: int,
+    state: Ints,
+    stop: Ints,
+) -> tuple[int, int]:
+    """Make some steps; return their number and the index of the best schedule of them, -1 if none is better than ``best``.
+
+    Parameters
+    ----------
+    t, back, room
+        The project, the project in reversed time, arrays to overwrite.
+    kept
+        The kept schedules, which are changed.
+    child
+        Arrays to overwrite; ``none`` has zeros.
+    rules
+        Values of priority rules from 0 to 1, shape (rules, tasks).
+    kinds
+        What the steps may do, one of ``variation``; a step draws one of them.
+    over
+        Share of the search that is over, from 0 to 1.
+    over_current, over_best
+        What the makespan of an accepted schedule may be worse by than that of its parent and than the best one, shape
+        (steps,).
+    best
+        Best makespan of the search; the steps end when a better schedule is found.
+    state
+        State of the random numbers, uint64, shape (1,).
+    stop
+        The steps end when it is not 0, shape (1,).
+    """
+    for step in range(over_current.size):
+        if stop[0] != 0:
+            return step, -1
+        at = _parent(kept, state, over)
+        _vary(t, room, kept, child, rules, state, kinds[below(state, kinds.size)], at)
+        serial(t, room, child.keys, child.modes, child.free, child.starts)
+        value = justify(t, back, room, child.keys, child.modes, child.none, child.starts)
+        allowed = min(kept.value[at] + over_current[step], best + over_best[step])
+        if value < best or (value <= allowed and _is_new(kept, child, value)):
+            kept.value[at] = value
+            for k in range(t.rank.size):
+                kept.starts[at, k], kept.modes[at, k] = child.starts[k], child.modes[k]
+            if value < best:
+                return step + 1, at
+    return over_current.size, -1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....models.array_types import Ints
-from ....models.compiled import compiled, internal_borrowing
-from ..by_address import by_address
-from ..profile import NEVER
-from .schedules import Tasks
+from ...models.array_types import Ints
+from ...models.compiled import compiled, internal_borrowing
+from .by_address import by_address
+from .profile import NEVER
+from .project_schedules import Tasks
 
 UNRELATED = -NEVER  # length of the longest path between tasks without a path
 

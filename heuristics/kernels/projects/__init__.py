@@ -1,1 +1,0 @@
-"""Compiled kernels for projects: schedule generation, justification, evolution of schedules, tabu search for shops."""

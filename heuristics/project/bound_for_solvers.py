@@ -1,0 +1,51 @@
+"""The bound of the makespan that solvers are given; the module of bounds, and numba, are imported where there is one."""
+
+from __future__ import annotations
+
+from ...backends.base import Limits
+from ...models.deadline import Deadline
+from ...models.project.problem import Project
+from .serial_sgs import bounds_hold
+
+FEW_TASKS = 35  # up to here solvers prove as much at once, and numba need not be imported; PSPLIB's j30 have 32
+SOLVER_SHARE = 0.1  # of the time of a solver's call, for the bound that it is given
+
+
+def bound_for_solvers(problem: Project, limits: Limits) -> int | None:
+    """Return the bound of the makespan that solvers have as a constraint, found in a tenth of their time.
+
+    Parameters
+    ----------
+    problem
+        The project; maximal time lags are left out, so that the bound holds with them.
+    limits
+        Of the call; with a deterministic limit no clock is looked at.
+
+    Returns
+    -------
+    int or None
+        None for projects of at most 35 tasks, and for those of which a makespan of all tasks is not the objective.
+    """
+    if not _is_useful(problem):
+        return None
+    from ..clock import Clock
+    from .bounds import MakespanBounds
+
+    left = limits.deadline.remaining
+    timed = left is not None and limits.deterministic is None
+    with Clock(Deadline(SOLVER_SHARE * left if timed and left is not None else None)) as clock:
+        return max(MakespanBounds(problem, clock).compute(problem.horizon).values())
+
+
+def warm_up_for_solvers(problem: Project) -> None:
+    """Compile the kernels if solvers are given a bound of this project."""
+    if _is_useful(problem):
+        from ...models.compiled import progress_line
+        from .bounds import warm_up
+
+        with progress_line():
+            warm_up()
+
+
+def _is_useful(problem: Project) -> bool:
+    return len(problem.tasks) > FEW_TASKS and bounds_hold(problem)
