@@ -387,7 +387,8 @@ class SlurmState:
         """Let a job start where it would if the machine were empty, for those who look at the priorities alone."""
         part = self.tables.job_parts[job][0]
         nodes = self.tables.empty_nodes(job, part)
-        self.start(job, now, part, nodes)
+        self.tables.place(job, part, now, nodes, others_stay=True)
+        self._note_start(job, now)
 
     def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
         """Let a running job end; ``requeued``: it will be submitted again."""

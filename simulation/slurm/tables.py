@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -378,10 +379,13 @@ class Tables:
             at += len(rows)
         self.counts[1] = at
 
-    def place(self, job: int, part: int, start: int, nodes: Sequence[int]) -> bool:
+    def place(self, job: int, part: int, start: int, nodes: Sequence[int], others_stay: bool = False) -> bool:
         """Put a job that runs on given nodes into the tables; return whether it fits there by the rules of the site.
 
-        If it does not, its CPUs are spread over the nodes, and the free amounts may be negative for a time.
+        No log says how many CPUs a job of several nodes has on each of them, so it has what the rules give it. A job that
+        does not fit then shows that others were divided in another way (two jobs that started in one second, in the
+        other order): they are divided anew as far as the job needs it. If it does not fit even then, its CPUs are spread
+        over the nodes, and the free amounts may be negative for a time. With ``others_stay``, no job is divided anew.
         """
         self.room_for([job])
         machine = self.machine()
@@ -389,6 +393,8 @@ class Tables:
         marks[list(nodes)] = 1
         mask = packed(marks)
         fits = _pick(job, part, machine, mask, False) == len(nodes)
+        if not fits and not others_stay and self._make_room(job, nodes):
+            fits = _pick(job, part, machine, mask, False) == len(nodes)
         if not fits and _pick(job, part, machine, mask, True) != len(nodes):
             self._spread(job, nodes)
         taken = self._work.taken[: len(nodes)]
@@ -408,6 +414,78 @@ class Tables:
         if self.job[job, c.ARRAY] >= 0:
             self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] += 1
         return fits
+
+    def _make_room(self, job: int, nodes: Sequence[int]) -> bool:
+        """Move CPUs of running jobs between their nodes until all nodes of a job together have enough; return if they do."""
+        if self.job[job, c.WHOLE]:
+            return False
+        while True:
+            free = self.free[list(nodes), c.CPUS]
+            full = [n for n in nodes if self.free[n, c.CPUS] < 1]
+            missing = int(self.job[job, c.MIN_CPUS]) - int(np.maximum(free, 0).sum())
+            if not full and missing <= 0:
+                return True
+            stay = (
+                1 if missing <= 0 else int(self.total[:, c.CPUS].max())
+            )  # CPUs that stay free on the other nodes of the job
+            moves = self._way_to_free(full or list(nodes), dict.fromkeys(nodes, stay))
+            if not moves:
+                return False
+            for piece, other in moves:
+                self._move_cpu(piece, other)
+
+    def _way_to_free(self, begin: list[int], stay: Mapping[int, int]) -> list[tuple[int, int]]:
+        """Return the fewest moves of a CPU between two pieces of a job that free one on a node of ``begin``.
+
+        The last one ends on a node with more free CPUs than ``stay`` says; none if there is no such way. A job keeps a
+        CPU on each of its nodes. Jobs that ask for tasks on each node, or for whole nodes, have no choice.
+        """
+        on_node: dict[int, list[tuple[int, int, int]]] = defaultdict(list)  # node: job, and its rows of the pieces
+        for run in self.runs[: self.counts[0]]:
+            job, first, count = int(run[c.RUN_JOB]), int(run[c.RUN_FIRST]), int(run[c.RUN_COUNT])
+            asked = self.job[job]
+            if count > 1 and not asked[c.WHOLE] and not asked[c.TASKS_PER_NODE] and asked[c.CPUS_PER_TASK] <= 1:
+                for k in range(first, first + count):
+                    on_node[int(self.pieces[k, c.PIECE_NODE])].append((job, first, count))
+        came: dict[int, tuple[int, int] | None] = dict.fromkeys(begin)  # node: the move that leads to it
+        queue = deque(begin)
+        while queue:
+            node = queue.popleft()
+            for job, first, count in on_node[node]:
+                rows = range(first, first + count)
+                here = next(k for k in rows if self.pieces[k, c.PIECE_NODE] == node)
+                if self.pieces[here, c.PIECE_FREE + c.CPUS] <= 1:
+                    continue
+                for k in rows:
+                    other = int(self.pieces[k, c.PIECE_NODE])
+                    if other in came or self.free[other, c.MEMORY] < self.job[job, c.MEMORY_PER_CPU]:
+                        continue
+                    came[other] = (here, k)
+                    if self.free[other, c.CPUS] > stay.get(other, 0):
+                        return self._moves(came, other)
+                    queue.append(other)
+        return []
+
+    def _moves(self, came: dict[int, tuple[int, int] | None], node: int) -> list[tuple[int, int]]:
+        moves = []
+        while (move := came[node]) is not None:
+            moves.append(move)
+            node = int(self.pieces[move[0], c.PIECE_NODE])
+        return moves
+
+    def _move_cpu(self, piece: int, other: int) -> None:
+        """Move a CPU, with its memory, from one piece of a running job to another one."""
+        job = next(
+            int(run[c.RUN_JOB])
+            for run in self.runs[: self.counts[0]]
+            if run[c.RUN_FIRST] <= piece < run[c.RUN_FIRST] + run[c.RUN_COUNT]
+        )
+        amounts = np.zeros(self.free.shape[1], np.int64)
+        amounts[c.CPUS] = 1
+        amounts[c.MEMORY] = max(0, int(self.job[job, c.MEMORY_PER_CPU]))
+        for row, sign in ((piece, -1), (other, 1)):
+            self.pieces[row, c.PIECE_FREE : c.PIECE_FREE + len(amounts)] += sign * amounts
+            self.free[self.pieces[row, c.PIECE_NODE]] -= sign * amounts
 
     def _spread(self, job: int, nodes: Sequence[int]) -> None:
         """Write a choice of these nodes on which the CPUs of a job are spread evenly."""

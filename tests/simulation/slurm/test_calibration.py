@@ -54,6 +54,18 @@ def test_a_start_that_came_late_is_shown() -> None:
     assert one_step([first, late], site(), within=6).precision == 1
 
 
+def test_jobs_are_divided_over_their_nodes_as_later_starts_show() -> None:
+    others = job(1, 8, limit=600, attempts=ran(0, 500, "n3", "n4"))
+    leaves = job(2, 1, limit=600, attempts=ran(0, 10, "n1"))
+    both = job(
+        3, 5, submit=5, limit=600, attempts=ran(10, 400, "n1", "n2")
+    )  # before the job left: 3 CPUs of n1, 2 of n2
+    shows = job(4, 1, submit=12, limit=600, attempts=ran(12, 400, "n1"))  # n1 had a CPU left
+    waits = job(5, 3, submit=20, attempts=ran(400, 410, "n1"))  # 2 CPUs are free, on n2
+    one = one_step([others, leaves, both, shows, waits], site())
+    assert [(each.time, each.job) for each in one.wrong if each.job == "5"] == []
+
+
 def test_calibration_of_a_small_history() -> None:
     result = calibrate(queue_of_two(), site(), replays=2)
     assert result.verdict == "good"
