@@ -12,8 +12,8 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
-from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Decision, Start

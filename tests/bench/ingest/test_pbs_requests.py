@@ -5,7 +5,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.pbs import state_from_pbs
 from schedlab.simulation import decide

@@ -6,7 +6,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances.states.machine_state import Document, state_of
 from schedlab.instances.states.node_sets import waiting_tasks
 from schedlab.instances.states.slurm import SlurmNode, free_licences, node_words, reservations_in_text, state_from_slurm

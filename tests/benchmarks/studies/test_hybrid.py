@@ -11,13 +11,13 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import SchedlabError
 from schedlab.benchmarks.studies.hybrid import replays
 from schedlab.benchmarks.studies.hybrid.__main__ import main
 from schedlab.benchmarks.studies.hybrid.bound import bound_of, bound_of_problem, check_valid, least_cost, least_curve
 from schedlab.benchmarks.studies.hybrid.curves import curves, hourly
 from schedlab.benchmarks.studies.hybrid.replays import SCENARIOS, Variant, accounts, states_of
 from schedlab.benchmarks.studies.hybrid.tables import TABLE_7_1, best_rule, gain
-from schedlab.errors import SchedlabError
 from schedlab.instances import Workload
 
 SMALL = sl.load("profit_small")

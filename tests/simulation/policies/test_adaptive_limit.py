@@ -6,8 +6,8 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import WrongArgument, WrongValue
 from schedlab.backends import Outcome
-from schedlab.errors import WrongArgument, WrongValue
 from schedlab.simulation import CPDispatcher
 from schedlab.simulation.dispatchers.cp.control import AdaptiveControl, AdaptiveLimit, Attempt
 
