@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from ...models.language import (
@@ -55,6 +55,37 @@ from ...models.language import sum as total
 from ...models.language.bounds import Bounds
 from ...models.language.constraints import StateUse
 from ...models.language.expressions import linear
+
+
+def random_interval(
+    rng: random.Random,
+    model: Model,
+    name: str,
+    sizes: Sequence[int],
+    begins: Sequence[int],
+    widths: Sequence[int],
+    longer: Sequence[int],
+    optional: float,
+) -> Interval:
+    """Add an interval whose size, window and presence are drawn, in this order.
+
+    Parameters
+    ----------
+    rng, model, name
+        Where the draws come from, the model to which the interval is added, and its name.
+    sizes, longer
+        The least sizes, and by how much the greatest one may be above it.
+    begins, widths
+        The earliest starts, and by how much the latest one is above it.
+    optional
+        The share of intervals that may be absent.
+    """
+    size = rng.choice(sizes)
+    begin = rng.choice(begins) if len(begins) > 1 else begins[0]
+    width = rng.choice(widths)
+    most = size + rng.choice(longer)
+    return model.interval(name, (size, most), (begin, begin + width), optional=rng.random() < optional)
+
 
 STRUCTURES = "structures"
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
@@ -230,7 +261,10 @@ class RandomStates:
         self.used = {STATES}
         self.origin = rng.choice([0, 0, 0, -3, 2])
         n = rng.choice([2, 3, 3, 3, 4])
-        several = [self._interval(f"i{k}", n) for k in range(n)]
+        begins, widths = [self.origin, self.origin, self.origin + 1], range(2, 4 if n == 4 else 7)
+        several = [
+            random_interval(rng, self.model, f"i{k}", (1, 2, 3), begins, widths, (0, 0, 1), 0.3) for k in range(n)
+        ]
         batch = rng.random() < 0.7
         self.model.add(self._state(several, batch), "state")
         if batch:
@@ -242,14 +276,6 @@ class RandomStates:
         if rng.random() < 0.9:
             self.used.add("minimize")
             self.model.minimize(aim + rng.choice([0, 6]) * absent)
-
-    def _interval(self, name: str, n: int) -> Interval:
-        rng = self.rng
-        size = rng.randint(1, 3)
-        begin = self.origin + rng.choice([0, 0, 1])
-        window = (begin, begin + rng.randint(2, 3 if n == 4 else 6))
-        sizes = (size, size + rng.choice([0, 0, 1]))
-        return self.model.interval(name, sizes, window, optional=rng.random() < 0.3)
 
     def _state(self, several: list[Interval], batch: bool) -> StateFunction:
         rng = self.rng
@@ -313,10 +339,7 @@ class RandomLevels:
         self.used = {LEVELS}
         self.first = rng.choice([0, 0, 0, -3, 2])
         for k in range(rng.randint(2, 4)):
-            size = rng.choice([0, 1, 2, 3])
-            window = (self.first, self.first + rng.randint(2, 5))
-            sizes = (size, size + rng.choice([0, 0, 0, 1]))
-            self.model.interval(f"i{k}", sizes, window, optional=rng.random() < 0.35)
+            random_interval(rng, self.model, f"i{k}", range(4), [self.first], range(2, 6), (0, 0, 0, 1), 0.35)
         self.units = self.model.integer("x0", 0, rng.randint(1, 2))
         for k in range(rng.randint(1, 2)):
             self.model.add(self._level(), f"level {k + 1}")
@@ -416,17 +439,12 @@ class RandomSequences:
         self._objective()
 
     def _machine(self, k: int, n: int, small: bool) -> IntervalSequence:
-        return sequence(
-            [self._interval(f"i{k}{j}", small) for j in range(n)], [self.rng.randint(0, 2) for _ in range(n)]
-        )
-
-    def _interval(self, name: str, small: bool) -> Interval:
         rng = self.rng
-        size = rng.randint(1, 2)
-        begin = self.origin + rng.choice([0, 0, 1])
-        window = (begin, begin + rng.randint(2, 3 if small else 6))
-        sizes = (size, size + rng.choice([0, 0, 0, 1]))
-        return self.model.interval(name, sizes, window, optional=rng.random() < 0.35)
+        begins, widths = [self.origin, self.origin, self.origin + 1], range(2, 4 if small else 7)
+        several = [
+            random_interval(rng, self.model, f"i{k}{j}", (1, 2), begins, widths, (0, 0, 0, 1), 0.35) for j in range(n)
+        ]
+        return sequence(several, [rng.randint(0, 2) for _ in range(n)])
 
     def _constraint(self, machine: IntervalSequence) -> Constraint:
         rng = self.rng

@@ -243,6 +243,7 @@ def test_a_start_is_the_answer_if_there_is_no_time_to_check_it_against_the_model
     assert found.status == "feasible" and found.warm_start.returned and not problem.verify(found.schedule)
 
 
+@pytest.mark.slow
 def test_the_package_of_cp_optimizer_is_imported_before_the_clock() -> None:
     """Its import, 0.7 s, was a part of the first solve."""
     program = """

@@ -85,7 +85,7 @@ def test_the_bound_of_one_job_is_its_profit() -> None:
     assert bound_of_problem(problem, 3600) == pytest.approx(4 * 0.5 - 1.5 * 0.1)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), min_size=3, max_size=3),
     st.lists(st.integers(0, 4), min_size=3, max_size=3),

@@ -64,7 +64,7 @@ def test_schedules_by_hand(diamond: Project) -> None:
     assert (found.objective, diamond.verify(found.schedule)) == (10, [])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 6), st.integers(1, 4)), max_size=8),
     st.integers(0, 15),

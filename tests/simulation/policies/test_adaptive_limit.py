@@ -86,7 +86,7 @@ def test_wrong_values_are_named(wrong):
         AdaptiveLimit(**wrong)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     st.floats(0.01, 100),
     st.floats(1.1, 4),
