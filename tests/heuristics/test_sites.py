@@ -38,7 +38,7 @@ def test_schedules_of_searches_pass_a_plain_check(seed):
         assert result.objective >= best - 1e-9
 
 
-@pytest.mark.parametrize("seed", some_now(range(130, 160), 10))
+@pytest.mark.parametrize("seed", some_now([148, *range(130, 148), *range(149, 160)], 10))  # 148: it finds a better schedule
 def test_bounds_of_the_lagrangian_relaxation_never_exceed_the_optimum(seed):
     p = _summed(random_site(seed, fields=(FIELDS[seed % 5],)))
     best = float(optimum(p))
@@ -47,7 +47,7 @@ def test_bounds_of_the_lagrangian_relaxation_never_exceed_the_optimum(seed):
     assert result.bound <= best + 1e-9 <= result.objective + 2e-9
 
 
-@pytest.mark.parametrize("seed", some_now(range(160, 190), 10))
+@pytest.mark.parametrize("seed", some_now([170, *range(160, 170), *range(171, 190)], 10))  # 170: its dual begins anew
 def test_branch_and_bound_proves_the_optimum(seed):
     p = _summed(random_site(seed, fields=(FIELDS[seed % 3],)))
     p = p.replace(

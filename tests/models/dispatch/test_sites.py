@@ -75,7 +75,7 @@ def test_cp_optimizer_finds_the_optimum(seed):
     assert proven(p, "cpo:units") == pytest.approx(float(optimum(p)), abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", some_now(range(50, 75), 8))
+@pytest.mark.parametrize("seed", some_now([60, *range(50, 60), *range(61, 75)], 8))  # 60: whole-node jobs run
 def test_the_relaxations_never_exceed_the_optimum(seed):
     """And an optimal schedule is a solution of them."""
     p = random_site(seed, fields=(FIELDS[seed % 5],))
