@@ -38,7 +38,9 @@ def test_schedules_of_searches_pass_a_plain_check(seed):
         assert result.objective >= best - 1e-9
 
 
-@pytest.mark.parametrize("seed", some_now([148, *range(130, 148), *range(149, 160)], 10))  # 148: it finds a better schedule
+@pytest.mark.parametrize(
+    "seed", some_now([148, *range(130, 148), *range(149, 160)], 10)
+)  # 148: it finds a better schedule
 def test_bounds_of_the_lagrangian_relaxation_never_exceed_the_optimum(seed):
     p = _summed(random_site(seed, fields=(FIELDS[seed % 5],)))
     best = float(optimum(p))
