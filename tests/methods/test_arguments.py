@@ -82,7 +82,7 @@ def test_each_other_argument_is_obeyed_or_refused(name: str, argument: str) -> N
         sign = 1 if problem_of(name).sense == "minimize" else -1
         assert sign * result.objective <= sign * problem_of(name).value(start)
     elif argument == "gap_limit":
-        result = solve(name, gap_limit=0.9)
+        result = solve(name, gap_limit=0.9, time_limit=60)  # ends at the gap
         assert result.gap <= 0.9
     elif argument == "deterministic_limit":
         assert solve(name, deterministic_limit=1).status in ("optimal", "feasible", "unknown")
