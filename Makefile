@@ -1,5 +1,5 @@
 # make bench: a first benchmark, about three minutes; make tour: the default benchmarks of all problem kinds, half an hour;
-# make test: the test suite without its slow cases; make slow: these; make known: these and known optima of the literature; make conformance: random models on all backends;
+# make test: the test suite without its slow cases; make slow: these; make known: these, more random cases and known optima of the literature; make conformance: random models on all backends;
 # make wheel: a wheel with compiled kernels, in dist; make versions: the oldest and the newest versions of all packages, and the excluded ones,
 # each set in an environment of its own in .cache/versions; PYTHON=python3.14 tries another Python;
 # make cluster: runs in job arrays of a one-node SLURM cluster on this machine; needs root and Debian's slurmctld, slurmd, slurm-client, munge;
@@ -29,12 +29,13 @@ tour: $(READY)
 # takes neighbouring tests, which share fixtures, and takes over from the other one at the end
 test slow: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
-	$(BIN)/pytest tests -q -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest tests -q -n 2 --dist worksteal -m "not slow and not known"
 
 slow: $(READY)
-	$(BIN)/pytest tests -q -n 2 --dist worksteal -m slow
+	$(BIN)/pytest tests -q -n 2 --dist worksteal -m "slow and not known"
 
 known: slow
+	$(BIN)/pytest tests -q -n 2 --dist worksteal -m known
 	$(BIN)/pytest tests/known/*.py -q -rA --timeout 3600
 
 cluster: $(READY)

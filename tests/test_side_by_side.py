@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.backends.base import backend
+from schedlab.backends import backend
 
 REFERENCE = Path(schedlab.__file__).parent / "docs" / "reference"
 PAGES = ["from_pyjobshop", "from_docplex", "from_cpmpy"]

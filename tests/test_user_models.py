@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.backends.base import backend
+from schedlab.backends import backend
 
 HERE = Path(__file__).parent
 PAGE = Path(schedlab.__file__).parent / "docs" / "reference" / "own_code.md"

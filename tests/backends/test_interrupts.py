@@ -59,6 +59,7 @@ def in_a_process(backend: str, script: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo"))
 def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str) -> None:
     status, message, next_one = in_a_process(
@@ -81,6 +82,7 @@ def test_ctrl_c_returns_the_best_so_far_and_the_next_one_is_raised(backend: str)
     assert (status, message, next_one) == ("feasible", INTERRUPTED, "raised")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", usable("pyomo"))
 def test_ctrl_c_with_a_solver_that_reports_only_its_end(backend: str) -> None:
     status, message, objective = in_a_process(
@@ -100,6 +102,7 @@ def test_ctrl_c_with_a_solver_that_reports_only_its_end(backend: str) -> None:
     assert status in ("feasible", "unknown") and (message, objective) == (INTERRUPTED, "optimal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", usable("highs", "cpsat", "cpo", "pyomo"))
 def test_solves_in_a_callback_and_in_four_threads(backend: str) -> None:
     lines = in_a_process(

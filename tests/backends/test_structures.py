@@ -14,7 +14,8 @@ from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.planted import STRUCTURE_FAULTS, faulty
 from schedlab.backends.conformance.random_constructs import RandomStructures
 from schedlab.backends.conformance.run import declaration
-from schedlab.backends.decompositions.constructs import STATED, Construct
+from schedlab.backends.decompositions import Construct
+from schedlab.backends.decompositions.constructs import STATED
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -9,6 +9,8 @@ from schedlab.models.profiles import power_cap
 from schedlab.simulation import CPDispatcher, Dardis, OnDemandJob, Preemption
 from schedlab.simulation import errors as table
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SHARED = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 LOG = "\n".join(f"{k} {600 * k} 0 60 1 -1 -1 1 90 -1 1 1 1 1 1 1 -1 -1" for k in range(1, 4)) + "\n"
 STOPPED = "time,kind,nodes,subject,value\n1200,stop-queue,,1,\n"

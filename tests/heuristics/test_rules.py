@@ -315,7 +315,7 @@ def test_no_jobs_no_work():
     assert starts([], "est") == starts([], "profit-strict", running=running) == {}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     rule=st.sampled_from(RULES),
     nodes=st.integers(1, 4),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from schedlab.heuristics import first_solution
 from schedlab.heuristics.lagrangian_relaxation import base_rows, items_of
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
@@ -22,7 +23,7 @@ SEARCHES = (
 )
 
 
-@pytest.mark.parametrize("seed", range(100, 125))
+@pytest.mark.parametrize("seed", some_now(range(100, 125), 10))
 def test_schedules_of_searches_pass_a_plain_check(seed):
     """None is better than the optimum; where a search proves its schedule, it is the optimum."""
     p = random_site(seed, fields=(FIELDS[seed % 5],))
@@ -37,7 +38,9 @@ def test_schedules_of_searches_pass_a_plain_check(seed):
         assert result.objective >= best - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(130, 160))
+@pytest.mark.parametrize(
+    "seed", some_now([148, *range(130, 148), *range(149, 160)], 10)
+)  # 148: it finds a better schedule
 def test_bounds_of_the_lagrangian_relaxation_never_exceed_the_optimum(seed):
     p = _summed(random_site(seed, fields=(FIELDS[seed % 5],)))
     best = float(optimum(p))
@@ -46,7 +49,7 @@ def test_bounds_of_the_lagrangian_relaxation_never_exceed_the_optimum(seed):
     assert result.bound <= best + 1e-9 <= result.objective + 2e-9
 
 
-@pytest.mark.parametrize("seed", range(160, 190))
+@pytest.mark.parametrize("seed", some_now([170, *range(160, 170), *range(171, 190)], 10))  # 170: its dual begins anew
 def test_branch_and_bound_proves_the_optimum(seed):
     p = _summed(random_site(seed, fields=(FIELDS[seed % 3],)))
     p = p.replace(

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 import schedlab as sl
-from schedlab.instances.registry import UnknownInstance
+from schedlab.instances import UnknownInstance
 from schedlab.models.plugins import NoSuchModule, PluginError, UnnamedReference, only_named
 
 SOURCE = """

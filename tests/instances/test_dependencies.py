@@ -149,7 +149,7 @@ job = st.tuples(st.integers(0, 200), st.integers(1, 60), st.integers(1, 4), st.i
 
 
 @given(st.lists(job, min_size=2, max_size=25), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_random_dependencies_hold(
     tmp_path_factory: pytest.TempPathFactory, jobs: list[tuple[int, int, int, int]], data: st.DataObject
 ) -> None:

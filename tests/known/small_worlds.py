@@ -1,4 +1,4 @@
-"""Replays of 300 small worlds under every dispatcher, checked second by second; the suite has a third of these pairs."""
+"""Replays of 300 small worlds under every dispatcher, checked second by second; the suite has a part of these pairs."""
 
 import pytest
 from simulation.test_small_worlds import DISPATCHERS, check

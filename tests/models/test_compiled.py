@@ -96,6 +96,7 @@ def compiled_by(processes):
     return [int(process.communicate(timeout=120)[0].split()[-1]) for process in processes]
 
 
+@pytest.mark.slow
 @own_linker
 def test_processes_that_begin_together_compile_each_function_once(tmp_path):
     assert sorted(compiled_by(workers(tmp_path, "cubes", "cubes", "cubes"))) == [0, 0, 2]
@@ -237,6 +238,7 @@ def results_in_a_new_process(folder):
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=120).stdout.split()
 
 
+@pytest.mark.slow
 @own_linker
 def test_functions_are_compiled_anew_if_code_that_they_call_changes_in_another_file(tmp_path):
     for name, text in FILES.items():

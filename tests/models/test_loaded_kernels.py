@@ -37,6 +37,7 @@ def shown(folder, call):
     return subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=120).stdout.strip()
 
 
+@pytest.mark.slow
 def test_what_numba_needs_to_compile_is_not_imported_for_loaded_kernels(tmp_path):
     assert shown(tmp_path, "kernels.show('total')") == "True 1 True"
     assert shown(tmp_path, "kernels.show('total')") == "True 0 False"

@@ -2,7 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import InstanceError, read_events, write_events
 from schedlab.models import NodeEvent, NodeGroup, NodeStates, Platform
 from schedlab.models.node_states import EventKind, NodeState, event_kinds, register_event_kind

@@ -92,6 +92,7 @@ def change(package, part, name, value):
     file.write_text(json.dumps(about))
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_and_the_results_are_those_of_compiled_functions(installed):
     found, compiled = used(installed)
     assert compiled == 0

@@ -86,6 +86,7 @@ def test_it_goes_together_with_all_other_features(names):
     assert run.violations == []
 
 
+@pytest.mark.slow
 def test_options_records_and_verification_need_no_change_of_ours(beside):
     text = beside.python("-m", "schedlab.bench.cli.app", "simulate", "--help")
     assert "--maintenance-rack" in text and "Maintenance:" in text and "the group of nodes that is maintained" in text

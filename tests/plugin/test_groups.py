@@ -87,6 +87,7 @@ def test_a_part_is_found_by_its_entry_point_and_as_module_and_attribute_with_its
     assert len({made[2] for made in found}) == 1 and found[0][2] is not None  # all have the source of the package
 
 
+@pytest.mark.slow
 def test_a_finished_part_is_found_by_its_entry_point_and_as_module_and_attribute(beside):
     questions = [
         (group, text, None) for group, (name, place) in FINISHED.items() for text in (name, f"flow_shop.{place}")

@@ -16,6 +16,7 @@ def run(instance, methods, *options, seconds=2):
     return ("run", instance, "--methods", ",".join(methods), "--time-limit", seconds, *options)
 
 
+@pytest.mark.slow
 def test_bench_run_takes_the_backend_the_heuristic_and_the_dispatcher_by_their_names(beside, tmp_path):
     methods = ["cpsat-one-thread:counts+warm", "random-orders:10", "area-first"]
     table, other_seed, checked = beside.benches(

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 import schedlab as sl
-from schedlab.errors import SchedlabError
+from schedlab import SchedlabError
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.profiles import daily
 from schedlab.models.reservations import Repeat, Reservation

@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 import schedlab as sl
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running, StepFunction
 from schedlab.models.profiles import Wish, profile_of

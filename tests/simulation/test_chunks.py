@@ -32,18 +32,18 @@ NAMES = ["fcfs", "easy", "conservative", "pbs-fifo", "easy++", "rule:wt", FirstF
 @pytest.mark.parametrize("name", NAMES, ids=str)
 def test_replays_of_small_worlds_with_chunks_have_no_fault(name):
     several = early = 0
-    for seed in range(120):
+    for seed in range(40):
         world = random_world(seed, chunks=True)
         run, left = replay(world, name)
         assert faults(world, records(run), left) == [], f"seed {seed}"
         several += sum(bool(j.further) for j in world.jobs)
         early += run.history is not None
-    assert several > 100 and early > 5  # the worlds are not trivial
+    assert several > 30 and early > 1  # the worlds are not trivial
 
 
 @pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "pbs-fifo"])
 def test_compiled_replays_equal_those_of_the_loop_in_python(name):
-    for seed in range(20):
+    for seed in range(8):
         world = random_world(seed, chunks=True)
         compiled, left = replay(world, name)
         live, same = replay(world, name, charge_decisions=True)

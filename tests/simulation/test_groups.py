@@ -12,8 +12,8 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
-from schedlab.errors import SchedlabError, WrongArgument
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Decision, Start
@@ -139,7 +139,7 @@ def test_running_jobs_and_resources_over_time():
 VALUES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**6)), max_size=60)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(VALUES)
 def test_the_statistics_of_groups_are_those_of_plain_python(pairs):
     code, values = (np.array([p[k] for p in pairs], np.int64) for k in (0, 1))

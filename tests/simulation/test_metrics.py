@@ -243,7 +243,7 @@ def replays(draw):
     return jobs, [s + draw(st.integers(0, 200)) for s in submits]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(replays(), st.integers(0, 10**9))
 def test_a_shift_in_time_changes_nothing(replay, by):
     jobs, starts = replay
@@ -251,7 +251,7 @@ def test_a_shift_in_time_changes_nothing(replay, by):
     assert metrics(moved).as_dict() == metrics(replayed(jobs, starts)).as_dict()
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(replays())
 def test_curves_have_the_areas_of_the_jobs(replay):
     """The integral of waiting jobs is the sum of all waits, that of used cores the sum of all work."""
@@ -265,7 +265,7 @@ def test_curves_have_the_areas_of_the_jobs(replay):
         )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(replays())
 def test_curves_say_at_every_second_what_a_count_says(replay):
     run = replayed(*replay)

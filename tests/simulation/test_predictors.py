@@ -259,7 +259,7 @@ def scan(work, ended, row):
     return me.walltime
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(histories())
 def test_data_driven_agrees_with_a_scan_of_the_history(history):
     work, order = history
@@ -271,7 +271,7 @@ def test_data_driven_agrees_with_a_scan_of_the_history(history):
     assert [p.predict(j) for j in range(len(work))] == [scan(work, order, j) for j in range(len(work))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(histories(), st.sampled_from(["data-driven", "last-two", "walltime"]))
 def test_nobody_but_the_clairvoyant_knows_a_runtime_before_the_job_has_ended(history, name):
     work, ended = history
@@ -286,7 +286,7 @@ def test_nobody_but_the_clairvoyant_knows_a_runtime_before_the_job_has_ended(his
     assert all(1 <= d <= w for d, w in zip(seen[0], work.walltime.tolist(), strict=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(histories(), st.sampled_from(["data-driven", "last-two"]))
 def test_only_the_named_users_are_expected_anew(history, name):
     work, order = history

@@ -89,8 +89,8 @@ def check(seeds, dispatcher, outages=True, chunks=True, **options):
 
 @pytest.mark.parametrize("name", DISPATCHERS)
 def test_replays_of_small_worlds_have_no_fault(name):
-    seen = check(range(60), DISPATCHERS[name], chunks=name != "beside")
-    assert min(seen.values()) > 0 and seen["inside"] > 20 and seen["refused"] > 20, seen
+    seen = check(range(30), DISPATCHERS[name], chunks=name != "beside")
+    assert min(seen.values()) > 0 and seen["inside"] > 5 and seen["refused"] > 10, seen
 
 
 CP_DISPATCHERS = {
@@ -106,14 +106,14 @@ CP_DISPATCHERS = {
 
 @pytest.mark.parametrize("name", CP_DISPATCHERS)
 def test_cp_dispatchers_keep_reservations_and_start_chunks_together(name):
-    seen = check(range(25), CP_DISPATCHERS[name])
-    assert seen["inside"] > 5 and seen["accepted"] > 30 and seen["heterogeneous"] > 10, seen
+    seen = check(range(10), CP_DISPATCHERS[name])
+    assert seen["inside"] > 0 and seen["accepted"] > 10 and seen["heterogeneous"] > 0, seen
 
 
 @pytest.mark.parametrize("name", ["fcfs", "rule:wt", "rule:wt-strict", "easy", "conservative", "pbs-fifo"])
 def test_policies_beside_a_reservation_that_concerns_no_job_decide_as_without(name):
     """The kernel for reservations gives the starts and nodes of the plain kernels."""
-    for seed in range(30):
+    for seed in range(12):
         world = production_world(seed, reservations=False, server=False)
         plain, left = replay(world, name)
         world.reservations = [Reservation("late", "private", 900_000, 5, 1, {"cores": 1})]

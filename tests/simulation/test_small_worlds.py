@@ -77,16 +77,20 @@ def check(name, seeds):
 
 @pytest.mark.parametrize("name", DISPATCHERS)
 def test_replays_of_small_worlds_have_no_fault(name):
-    """Each of 300 worlds under a third of the dispatchers; ``tests/known/small_worlds.py`` has all pairs."""
+    """Each of 120 worlds under a third of the dispatchers; ``tests/known/small_worlds.py`` has all pairs of 300."""
     k = list(DISPATCHERS).index(name)
-    seen = check(name, range(k % 3, 60 if "@" in name else 300, 3))
-    assert len(seen) == 7 and ("@" in name or min(seen.values()) > 0), seen  # the worlds are not trivial
+    check(name, range(k % 3, 24 if "@" in name else 120, 3))
+
+
+def test_the_small_worlds_are_not_trivial():
+    seen = check("fcfs", range(0, 300, 3))
+    assert len(seen) == 7 and min(seen.values()) > 0, seen
 
 
 @pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "rule:wt", "pbs-fifo"])
 def test_compiled_replays_equal_those_of_the_loop_in_python(name):
     """``charge_decisions`` runs the same policy in the Python loop; decisions take no whole second here."""
-    for seed in range(30):
+    for seed in range(12):
         world = random_world(seed)
         compiled, left = replay(world, name)
         live, same = replay(world, name, charge_decisions=True)
@@ -94,7 +98,7 @@ def test_compiled_replays_equal_those_of_the_loop_in_python(name):
 
 
 def test_replays_without_events_are_as_with_events_that_change_nothing():
-    for seed in range(30):
+    for seed in range(12):
         world = random_world(seed, outages=False)
         nothing = replace(world, outages=[(t, "node-up", node) for t in (5, 50) for node in world.capacity])
         for name in ("fcfs", "easy", "conservative"):

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import schedlab as sl
+from draws import some_now
 
 LOWERINGS = [{"lowering": "pairwise"}, {"lowering": "time-indexed"}]
 RELAXATIONS = [
@@ -38,7 +39,7 @@ def shop(seed: int) -> sl.Model:
     return m
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", some_now(range(12), 5))
 def test_linear_lowerings_and_cpsat_agree_on_overlaps(seed: int) -> None:
     m = shop(seed)
     best = sl.solve(m, backend="cpsat", threads=1)
@@ -54,7 +55,7 @@ def test_linear_lowerings_and_cpsat_agree_on_overlaps(seed: int) -> None:
 
 
 @pytest.mark.parametrize("options", RELAXATIONS)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some_now(range(8), 3))
 def test_relaxed_grids_cut_nothing_off(seed: int, options: dict[str, object]) -> None:
     m = shop(seed)
     best = sl.solve(m, backend="cpsat", threads=1)

@@ -317,6 +317,7 @@ def test_a_model_is_exported_as_json(bench, folder):
     assert again.listing(limit=None) == snapshot.formulations["pool"]().model.listing(limit=None)
 
 
+@pytest.mark.slow
 def test_a_solver_that_is_missing_is_unavailable_and_the_rest_runs(folder):
     patch = "import schedlab.backends.cpo as c; c.find_engine = lambda: None\n"
     (folder / "sitecustomize.py").write_text(patch)
@@ -368,6 +369,7 @@ def wait_until(condition, seconds=120):
     return False
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_resume_and_leaves_nothing_running():
     child, worker = started("--methods", "cpsat:counts")
     child.send_signal(signal.SIGINT)
@@ -377,6 +379,7 @@ def test_ctrl_c_says_how_to_resume_and_leaves_nothing_running():
     assert wait_until(lambda: not members(worker))
 
 
+@pytest.mark.slow
 def test_a_killed_bench_leaves_no_engine_of_cp_optimizer_behind():
     if not sl.backends.available()["cpo"].ok:
         pytest.skip("the engine of CP Optimizer is not installed")

@@ -331,6 +331,7 @@ class TestStops:
 BENCH = [sys.executable, "-c", "from schedlab.bench.cli.app import main; main()"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["list"], ["--help"]])
 def test_outputs_that_are_full_or_closed(words):
     with open("/dev/full", "w") as full:
@@ -346,6 +347,7 @@ def test_outputs_that_are_full_or_closed(words):
     assert "Traceback" not in unread.stderr and "Exception" not in unread.stderr
 
 
+@pytest.mark.slow
 def test_an_output_that_cannot_hold_a_character_gets_it_escaped(day):
     latin = {**os.environ, "PYTHONIOENCODING": "ascii"}
     ended = subprocess.run([*BENCH, "show", "profit_small"], env=latin, capture_output=True, text=True)

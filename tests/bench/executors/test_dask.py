@@ -185,6 +185,7 @@ def test_after_the_client_is_killed_its_runs_end_and_the_same_command_gives_the_
     assert len(list((tmp_path / "out").glob("*.json"))) == 5 and not list((tmp_path / "out").glob(".*.tmp"))
 
 
+@pytest.mark.slow
 def test_wrong_use_is_refused_before_anything_runs(tmp_path, cluster, monkeypatch):
     with pytest.raises(WrongUse, match=r"cannot be reached within 5 s"):
         perform(tmp_path, runs_of("work:0"), None, None, "tcp://127.0.0.1:9")

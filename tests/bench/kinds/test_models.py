@@ -8,6 +8,8 @@ import schedlab as sl
 from schedlab.bench.cli.app import app
 from typer.testing import CliRunner
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> sl.Model:

@@ -246,7 +246,7 @@ def crowds(draw):
 
 
 @given(crowds())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_rectangles_never_overlap_and_show_every_job_on_its_nodes(jobs):
     found = rectangles(jobs, TWO, requests_of(jobs, TWO))
     for k, one in enumerate(found):
@@ -260,7 +260,7 @@ def test_rectangles_never_overlap_and_show_every_job_on_its_nodes(jobs):
 
 
 @given(crowds(), st.integers(1, 3), st.integers(1, 7))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 def test_shares_of_cells_are_those_of_a_sum_over_nodes_and_seconds(jobs, each, columns):
     """Compare with a grid of single nodes and 1/60 s, which contains all edges of 1 to 7 cells in 14 s."""
     begin, end, fine = 0, 14, 60

@@ -15,6 +15,8 @@ from schedlab.bench.records.store import (
     write_manifest,
 )
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 
 @pytest.fixture
 def folder(tmp_path):

@@ -71,6 +71,7 @@ def broken_off(tmp_path_factory):
     return dict(zip(ends, found, strict=True)), folder / "out"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "cause", "word"),
     [
@@ -94,6 +95,7 @@ def test_a_run_that_is_broken_off_keeps_its_best_schedule_and_the_cause(broken_o
     assert failed(record) is (cause == "crash")
 
 
+@pytest.mark.slow
 def test_a_schedule_that_was_handed_over_and_does_not_hold_is_not_used(broken_off):
     record = broken_off[0]["wrong"]
     assert (record["status"], record["cause"]) == ("unknown", "timeout")
@@ -101,11 +103,13 @@ def test_a_schedule_that_was_handed_over_and_does_not_hold_is_not_used(broken_of
     assert "saved schedule is not valid" in record["message"] and failed(record)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_without_an_answer_has_failed(broken_off):
     record = broken_off[0]["nothing"]
     assert (record["cause"], record["schedule"]) == ("timeout", None) and failed(record)
 
 
+@pytest.mark.slow
 def test_what_was_handed_over_leaves_no_file(broken_off):
     records, out = broken_off
     names = {p.name for p in out.iterdir()} - {".lock"}

@@ -10,6 +10,8 @@ import pytest
 import schedlab as sl
 from schedlab.bench.pages.panels import node_curves
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 SUMMER = ["--scenario", "air,summer,cheap"]
 TARIFF = "time_s,g_co2_per_kwh\n0,300\n{},400\n"
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from schedlab.backends.solver_thread import SolverLog, live_log
 from schedlab.bench.runs.worker import KeptLog
 
@@ -22,6 +23,7 @@ def test_a_log_is_written_as_it_comes_and_reported_by_lines(tmp_path):
     assert events == [{"event": "log", "line": "first line"}, {"event": "log", "line": "second"}]
 
 
+@pytest.mark.slow
 def test_the_command_shows_and_keeps_it(bench, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = ["--at", "12:00", "--first", 3, "--methods", "cpsat:pool,multi-search", "--time-limit", 2, "--out", "out"]

@@ -8,6 +8,8 @@ import schedlab as sl
 from schedlab.instances import load, write
 from schedlab.models.profiles import daily
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"
 RUN = ("run", "eurora_99", "--first", "12", "--methods", "first-solution:est", "--out", "r")
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 LOG = "\n".join(["; MaxProcs: 8", *(f"{k} {600 * k} 0 7200 4 -1 -1 4 9000 -1 1 1 1 1 1 1 -1 -1" for k in range(1, 7))])
 URGENT = "id,submit,nodes,start_within,duration\nscan,5000,4,900,1800\nprobe,20000,8,600,600\n"
 MACHINE = ("--nodes", "8", "--cores", "1", "--dispatchers", "easy")

@@ -271,6 +271,7 @@ def start_bench(bench, methods):
     return child
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_run_again_gives_the_same_records_and_no_orphan(bench):
     methods = [f"work:{0.05 + i / 1000}" for i in range(8)]
     for moment in (0.0, 0.02, 0.07, 0.11, 0.16, 0.23):
@@ -288,6 +289,7 @@ def test_killed_at_any_moment_and_run_again_gives_the_same_records_and_no_orphan
     assert not list(bench.out.glob(".*.tmp"))
 
 
+@pytest.mark.slow
 def test_a_killed_bench_takes_the_solvers_own_processes_with_it(bench):
     child = start_bench(bench, ["engine"])
     deadline = time.monotonic() + 10

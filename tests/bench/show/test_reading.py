@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("in_process")
+
 HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State|NodeList|ReqTRES"
 ROWS = [
     "1|2024-03-01T08:00:00|2024-03-01T08:10:00|2024-03-01T09:10:00|01:00:00|02:00:00|2|8|COMPLETED|n[1-2]|cpu=8,gres/gpu=2",

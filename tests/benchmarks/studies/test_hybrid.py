@@ -11,13 +11,13 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import SchedlabError
 from schedlab.benchmarks.studies.hybrid import replays
 from schedlab.benchmarks.studies.hybrid.__main__ import main
 from schedlab.benchmarks.studies.hybrid.bound import bound_of, bound_of_problem, check_valid, least_cost, least_curve
 from schedlab.benchmarks.studies.hybrid.curves import curves, hourly
 from schedlab.benchmarks.studies.hybrid.replays import SCENARIOS, Variant, accounts, states_of
 from schedlab.benchmarks.studies.hybrid.tables import TABLE_7_1, best_rule, gain
-from schedlab.errors import SchedlabError
 from schedlab.instances import Workload
 
 SMALL = sl.load("profit_small")
@@ -85,7 +85,7 @@ def test_the_bound_of_one_job_is_its_profit() -> None:
     assert bound_of_problem(problem, 3600) == pytest.approx(4 * 0.5 - 1.5 * 0.1)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3)), min_size=3, max_size=3),
     st.lists(st.integers(0, 4), min_size=3, max_size=3),

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from schedlab.bench.pages.figures import grouped_bars
+from schedlab import WrongValue
+from schedlab.bench.plots.statistics import grouped_bars
 from schedlab.benchmarks.studies.penalty.__main__ import main
 from schedlab.benchmarks.studies.penalty.replays import (
     SCENARIOS,
@@ -14,7 +15,6 @@ from schedlab.benchmarks.studies.penalty.replays import (
     workload,
 )
 from schedlab.benchmarks.studies.penalty.tables import TABLE_3, is_ordered, of_jobs, of_users, ratio, tables
-from schedlab.errors import WrongValue
 from schedlab.simulation import simulate
 
 

@@ -1,8 +1,7 @@
 """Searches in several threads that share their best order."""
 
 import pytest
-from schedlab import lns
-from schedlab.errors import SchedlabError
+from schedlab import SchedlabError, lns
 from schedlab.heuristics.lns import OrderMoves, RuinAndRecreate
 from schedlab.instances import load
 

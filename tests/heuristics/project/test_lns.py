@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 import schedlab as sl
+from draws import some_now
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, serial_sgs
 from schedlab.heuristics.kernels.project_schedules import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
@@ -27,7 +28,7 @@ def large() -> Project:
     return random_project(5, tasks=60, share=0.05, budget=(150, 200))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", some_now(range(30), 10))
 def test_schedules_hold_and_reach_the_optimum_of_small_projects(seed: int) -> None:
     project = random_project(seed, tasks=7)
     exact = sl.solve(project, backend="cpsat", threads=1, time_limit=30)
@@ -41,7 +42,7 @@ def test_schedules_hold_and_reach_the_optimum_of_small_projects(seed: int) -> No
     assert found.status in ("optimal", "feasible")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", some_now(range(8), 3))
 def test_job_shops_reach_the_optimum(seed: int) -> None:
     project = job_shop(seed)
     exact = sl.solve(project, backend="cpsat", threads=1, time_limit=30)
@@ -49,7 +50,7 @@ def test_job_shops_reach_the_optimum(seed: int) -> None:
 
 
 @pytest.mark.parametrize("in_parallel", [False, True])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some_now(range(20), 6))
 def test_schedules_of_rules_hold_and_justification_makes_none_longer(seed: int, in_parallel: bool) -> None:
     project = random_project(seed, tasks=12, budget=(100, 100))
     a = ProjectArrays(project)

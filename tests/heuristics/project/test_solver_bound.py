@@ -4,6 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from schedlab.backends import Limits, run
 from schedlab.heuristics.project import bound_for_solvers as given
 from schedlab.heuristics.project import bounds
@@ -29,7 +30,7 @@ def pulses() -> Project:
 
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs"])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", some_now(range(25), 8))
 def test_with_the_bound_solvers_have_the_optimum_of_enumeration(seed: int, backend: str, also_small: None) -> None:
     project = random_project(seed, tasks=4, budget=(99, 99))
     optimum = by_enumeration(project)
@@ -39,7 +40,7 @@ def test_with_the_bound_solvers_have_the_optimum_of_enumeration(seed: int, backe
     assert (found.status, found.objective) == ("optimal", optimum)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", some_now(range(30), 10))
 def test_the_bound_holds_with_maximal_lags(seed: int, also_small: None) -> None:
     plain = random_project(seed, tasks=6, share=0.4, budget=(99, 99))
     rng = random.Random(seed)
@@ -50,7 +51,7 @@ def test_the_bound_holds_with_maximal_lags(seed: int, also_small: None) -> None:
     assert (found.status, found.objective) == (without.status, without.objective)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", some_now(range(25), 8))
 def test_the_bound_of_a_solver_is_at_most_the_optimum(seed: int) -> None:
     project = job_shop(seed, jobs=3) if seed % 2 else random_project(seed, tasks=4, budget=(99, 99))
     start = sl.solve(project, "multi-sgs")

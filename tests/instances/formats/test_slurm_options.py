@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances.formats.slurm_options import begin_after, nodes_of, submitted
 from schedlab.instances.formats.slurm_values import duration
 from schedlab.instances.site_columns import dependencies_of, dependency_text

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab import WrongValue
 from schedlab.bench.cli.app import main
-from schedlab.errors import WrongValue
 from schedlab.instances import generators, load
 from schedlab.models.dispatch.jobs import DAY
 from schedlab.models.server_events import ServerEvent

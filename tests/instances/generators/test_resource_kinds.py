@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import generators, load, write
 from schedlab.instances.generators.eurora import KINDS
 from schedlab.models.dispatch.jobs import impossible

@@ -214,7 +214,7 @@ def with_demands_above_zero(project: Project) -> Project:
     return Project(tasks, project.resources, project.precedences)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(projects(), st.text(max_size=20))
 def test_any_project_survives_writing(project: Project, description: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

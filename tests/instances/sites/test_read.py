@@ -124,7 +124,7 @@ PIECES = [*"=:|,[]-+'\"\\\n #09a\0é%{}", "99999999999999999999", "-1", "nan", "
 ALONE = ("slurm.conf", "nodes", "pbsnodes", "site.toml")
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(
     st.sampled_from(sorted(SAMPLES)),
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 9), st.sampled_from(PIECES)), max_size=6),

@@ -95,7 +95,7 @@ def sites(draw: st.DrawFn) -> Site:
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(sites())
 def test_what_is_written_is_read_back(site: Site) -> None:
     with tempfile.TemporaryDirectory() as folder:

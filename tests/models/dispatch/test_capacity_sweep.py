@@ -47,7 +47,7 @@ def counted(start, end, first, low, high, units, request, capacity):
 
 
 @given(runs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_the_sweep_finds_what_a_count_of_every_second_finds(run):
     found = excesses(*run)
     reported = {(int(n), int(r)): int(t) for n, r, t in zip(found.node, found.resource, found.time, strict=True)}

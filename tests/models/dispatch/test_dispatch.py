@@ -5,6 +5,7 @@ import random
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
@@ -199,7 +200,7 @@ def problem_of(problem, one):
     return problem.replace(jobs=[one])
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", some_now(range(14), 5))
 def test_formulations_against_complete_enumeration(seed):
     problem = tiny(seed)
     optimum = enumerate_optimum(problem)
@@ -213,7 +214,7 @@ def test_formulations_against_complete_enumeration(seed):
             assert result.objective == pytest.approx(optimum, rel=1e-6), name
 
 
-@pytest.mark.parametrize("seed", range(14))
+@pytest.mark.parametrize("seed", some_now(range(14), 4))
 @pytest.mark.parametrize("lowering", ["3s-energy", "1s..9s-energy", "3s-relax", "3s"])
 def test_grids_against_complete_enumeration(seed, lowering):
     """Relaxed grids give lower bounds, restricted grids give none; schedules that are read back are always feasible."""
@@ -304,7 +305,7 @@ def test_the_horizon_follows_what_jobs_can_use_of_their_calendars():
     assert sl.Dispatch(nodes, [*jobs, sl.Job("c", 0, 600, 1, {"cores": 1}, "night")], queues).horizon <= 4 * 86_400
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", some_now(range(12), 5))
 def test_no_optimum_is_beyond_the_horizon_of_calendars(seed):
     r = random.Random(seed)
 

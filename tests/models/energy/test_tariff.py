@@ -19,7 +19,7 @@ def functions(draw: st.DrawFn) -> StepFunction:
     return StepFunction(times, values, 25)
 
 
-@examples(deadline=None, max_examples=60)
+@examples(deadline=None, max_examples=25)
 @given(functions(), functions(), st.integers(0, 25), st.integers(0, 25))
 def test_the_integral_of_a_product_is_the_sum_over_the_seconds(
     f: StepFunction, g: StepFunction, a: int, b: int

@@ -278,7 +278,7 @@ def running(drawn, t):
 
 
 @given(jobs, profile)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_cumulative_is_what_a_count_of_every_second_says(drawn, steps):
     m, intervals, s = declared(drawn)
     steps = sorted(steps.items())
@@ -292,7 +292,7 @@ def test_cumulative_is_what_a_count_of_every_second_says(drawn, steps):
 
 
 @given(jobs)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_overlap_is_what_a_count_of_every_second_says(drawn):
     m, intervals, s = declared(drawn)
     m.add(sl.no_overlap(intervals))

@@ -1,7 +1,7 @@
 """Reservations, server events and their files: expansion, round trips, and the place of every fault."""
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import InstanceError, load, read_events, write, write_events
 from schedlab.models import NodeEvent, ProblemError
 from schedlab.models.reservations import Repeat, Reservation

@@ -76,7 +76,7 @@ def test_power_is_of_the_whole_machine():
     assert flat(MACHINE, 0.5).totals("power", 0, 10)[1].tolist() == [np.inf]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(
     period=st.integers(5, 60) | st.none(),
     series=st.lists(st.tuples(st.integers(0, 80), st.sampled_from([0.0, 0.25, 0.5, 1.0])), min_size=1, max_size=6),
@@ -170,7 +170,7 @@ def test_a_wrong_time_of_the_day_is_refused(text):
         daily(MACHINE, {text: 0.5})
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(st.lists(st.integers(0, 400), min_size=3, max_size=3), st.floats(1.01, 2.0))
 def test_the_greatest_power_for_a_pue_is_that_of_a_search_over_all_powers(watts, pue):
     table = Cooling("table", (20,), (0, 300, 700, 1000), ((0, *watts),))

@@ -32,7 +32,7 @@ def total(parts: list[Account], name: str) -> float:
     return math.fsum(getattr(a, name) for a in parts)
 
 
-@examples(deadline=None, max_examples=150)
+@examples(deadline=None, max_examples=50)
 @given(scheduled())
 def test_the_account_has_the_profit_of_the_objective(drawn: tuple[Profit, Schedule]) -> None:
     p, s = drawn
@@ -41,7 +41,7 @@ def test_the_account_has_the_profit_of_the_objective(drawn: tuple[Profit, Schedu
     assert account(p, s) == account(p, s, p.horizon_end)
 
 
-@examples(deadline=None, max_examples=150)
+@examples(deadline=None, max_examples=50)
 @given(scheduled(), st.data())
 def test_days_and_segments_add_up_to_the_account(drawn: tuple[Profit, Schedule], data: st.DataObject) -> None:
     p, s = drawn

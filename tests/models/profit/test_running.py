@@ -45,7 +45,7 @@ def as_jobs(p: Profit) -> tuple[Profit, Schedule]:
     return p.replace(dispatch=dispatch), there
 
 
-@examples(deadline=None, max_examples=60)
+@examples(deadline=None, max_examples=25)
 @given(st.integers(0, 30), st.data())
 def test_accounts_are_those_of_jobs_with_fixed_starts(seed: int, data: st.DataObject) -> None:
     p = began(seed)

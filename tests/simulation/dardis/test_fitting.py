@@ -72,7 +72,7 @@ steps = st.dictionaries(st.integers(1, 30), st.integers(0, 8), max_size=4).map(
 runs = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12), st.integers(0, 3), st.integers(0, 2)), max_size=6)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=70, derandomize=True, deadline=None)
 @given(steps, st.sampled_from([0, 31, 40]), runs, st.integers(1, 15), st.tuples(st.integers(0, 3), st.integers(0, 2)),
        st.integers(0, 20), st.integers(0, 25), st.booleans())  # fmt: skip
 def test_the_index_is_that_of_the_definition_in_every_second(

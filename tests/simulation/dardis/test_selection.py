@@ -50,7 +50,7 @@ def as_entries(table):
     return sorted((n, s, s, index) for s, own in table.items() for n, index in own.items())
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True, deadline=None)
 @given(offered, st.integers(1, 6), st.sampled_from(POLICIES), st.booleans(), st.integers(0, 99))
 def test_the_choice_is_that_of_the_definition(offers, units, policy, one, key):
     table, most = seconds(offers), 1 if one else units
@@ -75,7 +75,7 @@ def test_the_choice_is_that_of_the_definition(offers, units, policy, one, key):
         assert start in possible
 
 
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=50, derandomize=True, deadline=None)
 @given(offered, st.integers(1, 6), st.sampled_from(POLICIES), st.integers(0, 99))
 def test_starts_that_are_far_apart_are_chosen_like_dense_ones(offers, units, policy, key):
     entries = as_entries(seconds(offers))

@@ -39,7 +39,7 @@ def _problem(rows, power=None):
     return Dispatch(MACHINE, jobs, [Queue("q", 60)])
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(JOBS, st.lists(st.sampled_from([0.0, 0.3, 0.5, 1.0]), min_size=3, max_size=3))
 def test_the_figures_are_those_of_each_second(rows, shares):
     profile = profile_of(MACHINE, [Wish(t, "cores", s) for t, s in zip((0, 5, 12), shares, strict=True)], period=17)

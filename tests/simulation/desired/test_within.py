@@ -93,7 +93,7 @@ def test_a_profile_that_rises_lets_waiting_jobs_start():
     assert run.violations == [] and run.start.tolist() == [20 * 3600, 20 * 3600 + 60]
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(
     JOBS,
     st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=3, max_size=3),

@@ -212,7 +212,7 @@ def check_by_seconds(found, platform, held, jobs, begin):
         assert all(used[node] <= capacity[node][0] for node in used)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     worlds(),
     st.sampled_from(["fcfs", "rule:est", "easy", "easy-l", "conservative"]),

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
+from draws import some_now
 from schedlab.instances import WorkloadError
 from schedlab.models import NodeEvent
 from schedlab.models.profiles import Wish, power_cap, profile_of
@@ -144,7 +145,7 @@ def test_random_reservations_and_outages_keep_to_the_cap() -> None:
     assert delayed > 3  # a job inside a reservation has waited for power
 
 
-@pytest.mark.parametrize("seed", [*range(16), *(pytest.param(k, marks=pytest.mark.slow) for k in range(16, 32))])
+@pytest.mark.parametrize("seed", some_now(range(32), 8))
 def test_a_cap_that_is_never_reached_changes_nothing(seed: int) -> None:
     """Before, a cap made each job heterogeneous where nodes are followed, and policies chose other nodes and starts."""
     dice = random.Random(seed)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.reservations import Repeat, Reservation

@@ -42,7 +42,7 @@ def problem(listed):
     return Dispatch(PLATFORM, listed, QUEUES, "waiting", durations="runtime")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(jobs(), st.sampled_from(WITHOUT_PROFILE), st.sampled_from(["first-fit", "best-fit"]), st.sampled_from("wdrl"))
 def test_no_policy_breaks_capacity_order_or_causality(listed, name, allocator, letter):
     p = problem(listed)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.site_columns import SiteColumns
 from schedlab.models import (

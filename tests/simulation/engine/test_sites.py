@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongArgument
-from schedlab.instances import WorkloadError
-from schedlab.instances.workload import Workload
+from schedlab import WrongArgument
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import (
     QOS,
     Association,

@@ -142,7 +142,7 @@ def small_replays(draw):
 
 
 @given(small_replays())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_it_agrees_with_the_check_of_single_schedules(run):
     """The check of an offline schedule gives the same faults; the two share only the capacity sweep."""
     names = MACHINE.nodes

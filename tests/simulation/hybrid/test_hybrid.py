@@ -142,7 +142,7 @@ def test_names_have_options() -> None:
         parse_dispatcher("hcp3:limit=3@cpsat")
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=25)
 @given(st.floats(0, 1), st.lists(st.integers(0, 3), min_size=6, max_size=6))
 def test_nodes_wished_are_those_of_the_extraction(share: float, ends: list[int]) -> None:
     """Where all nodes are on, the order is that of ``nodes_on``."""

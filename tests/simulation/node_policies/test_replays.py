@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.reservations import Reservation

@@ -6,8 +6,8 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab import WrongArgument, WrongValue
 from schedlab.backends import Outcome
-from schedlab.errors import WrongArgument, WrongValue
 from schedlab.simulation import CPDispatcher
 from schedlab.simulation.dispatchers.cp.control import AdaptiveControl, AdaptiveLimit, Attempt
 
@@ -86,7 +86,7 @@ def test_wrong_values_are_named(wrong):
         AdaptiveLimit(**wrong)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=70, deadline=None)
 @given(
     st.floats(0.01, 100),
     st.floats(1.1, 4),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from schedlab.instances.generators.lublin import workload as generated
 from simulation.policies.test_plans import earliest, machine, workload, world
 
@@ -56,7 +57,7 @@ def conservative(rows, processors):
     return [starts[k] for k in range(len(rows))]
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", some_now(range(16), 6))
 def test_starts_are_those_of_trying_every_reservation(seed):
     rows = world(seed, jobs=80)
     found = sl.simulate(workload(rows), machine(12), "conservative")

@@ -38,7 +38,7 @@ job = st.builds(
 
 
 @given(st.lists(job, min_size=1, max_size=30))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_starts_are_those_of_the_plain_version(jobs: list[dict[str, Any]]) -> None:
     run = sl.simulate(world(4, *jobs), dispatcher="easy++")
     assert run.violations == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.errors import SchedlabError, WrongArgument
+from schedlab import SchedlabError, WrongArgument
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation import CPDispatcher, Moment
 from schedlab.simulation.dispatchers.cp.dispatcher import PLANNED, make

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.errors import WrongArgument, WrongValue
+from schedlab import WrongArgument, WrongValue
 from schedlab.models import Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.objectives import find_objective
 from schedlab.models.reservations import Reserved

@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from plain_psp import Job as PlainJob
 from plain_psp import replay
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError

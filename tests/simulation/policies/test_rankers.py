@@ -9,7 +9,7 @@ import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.plugins import PluginError
@@ -116,7 +116,7 @@ def small_worlds(draw):
     return processors, draw(st.sampled_from([5.0, 30.0, 1000.0, math.inf])), rows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(small_worlds())
 def test_easy_by_fair_share_equals_a_simulator_of_plain_lists(drawn):
     processors, half_life, rows = drawn

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
 from schedlab.models import QOS, Limits, Site

@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.models import Dispatch, Job, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
-from schedlab.models.site import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation.features.feature import Feature
-from schedlab.simulation.slurm import scheduler
+from schedlab.models import (
+    QOS,
+    Association,
+    Dispatch,
+    Job,
+    Limits,
+    Partition,
+    Queue,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
+from schedlab.simulation import Feature
+from schedlab.simulation.slurm import shared_tables
 
 NODES, CORES = 70, 4
 OPTIONS = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.models import NodeEvent
 from schedlab.simulation.slurm.jobs import SlurmAttempt
 from schedlab.simulation.slurm.replay import NodeChange, SlurmReplay, with_draining

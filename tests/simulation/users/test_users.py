@@ -6,8 +6,8 @@ from random import Random
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab import WrongValue
 from schedlab.backends import UnknownName
-from schedlab.errors import WrongValue
 from schedlab.instances import Workload
 from schedlab.instances.generators import fing
 from schedlab.instances.generators.fing import improved, intervals_of_users, numbers_by_share, walltime_of
