@@ -15,14 +15,14 @@ import numpy as np
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
+from ..models.excerpt import hint
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
-from ..models.language.bounds import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of
+from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
 from ..models.language.data import ModelData
-from ..models.language.defined import defined
 from ..models.language.model import without_end
 from ..models.language.quantities import ModelError, pair, told, whole
-from ..models.unknown_names import hint
+from ..models.words import how_many
 from .base import (
     Backend,
     Compiled,
@@ -57,14 +57,10 @@ def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Mode
         return model
     stage = copy.copy(model)
     stage.objectives = model.objectives[k : k + 1]
-    stage.constraints = [*model.constraints, *kept, *defining(model, k + 1)]
+    rest = ((j, defined(model, j)) for j in range(k + 1, len(model.objectives)))
+    later = [NamedConstraint(f"objective {j + 1}", c) for j, c in rest if c is not None]
+    stage.constraints = [*model.constraints, *kept, *later]
     return stage
-
-
-def defining(model: Model, first: int) -> list[NamedConstraint]:
-    """Return constraints that the objectives from one on, which are left out, have a value."""
-    rest = ((k, defined(model, k)) for k in range(first, len(model.objectives)))
-    return [NamedConstraint(f"objective {k + 1}", c) for k, c in rest if c is not None]
 
 
 def keep(model: Model, k: int, value: float) -> NamedConstraint:

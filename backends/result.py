@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..errors import NoSolution, WrongArgument
 from ..models.deadline import Deadline
-from ..models.display.of_problem import (
+from ..models.excerpt import excerpt, one_line, with_short_repr
+from ..models.gantt import (
     columns_of_schedule,
     gantt_of_assignment,
     gantt_of_schedule,
     rows_of_assignment,
     rows_of_schedule,
 )
-from ..models.display.tables import frame
-from ..models.excerpt import excerpt, one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Linear, Model, Violation
 from ..models.language.bounds import offset_of, origin_of
 from ..models.language.model import latest_without_end
+from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import Problem, Schedule, Value
-from ..models.returned import WrongAnswer, is_false
+from ..models.tables import frame
 from .base import Conflict, Exactness, Status, WarmStart, checked_solution
 
 if TYPE_CHECKING:

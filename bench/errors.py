@@ -27,10 +27,9 @@ from ..instances.formats.cooling_tables import UnknownCooling
 from ..instances.sites import SiteError
 from ..instances.sites.changes import WrongChange
 from ..models import ProblemError
-from ..models.excerpt import excerpt, shortened
+from ..models.excerpt import excerpt, shortened, similar
 from ..models.plugins import PluginError
 from ..models.registry import WrongOption
-from ..models.unknown_names import similar
 from .terminal import drop_output, open_streams, say
 
 # --- The error class for wrong use of the bench.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import SchedlabError
-from ..models.counts import how_many
+from ..models.words import how_many
 
 if TYPE_CHECKING:
     from ..models import Dispatch, Job, Schedule
@@ -41,24 +41,6 @@ class LimitsBroken(NothingFound):
         super().__init__(
             f"the best schedule that was found breaks a limit: {'; '.join(faults)}; an exact method, such as "
             "cpsat:counts, can show whether a schedule keeps it"
-        )
-
-
-class ConstraintBroken(NothingFound):
-    """Each schedule that an allocation tried breaks a constraint of the model of its starts.
-
-    Parameters
-    ----------
-    model
-        The name of the model.
-    fault
-        What the last schedule breaks.
-    """
-
-    def __init__(self, model: str, fault: str) -> None:
-        super().__init__(
-            f"no schedule was found that keeps the constraints of the model {model!r}: {fault}; formulations with the nodes in "
-            "their answers, such as counts, find one if there is one"
         )
 
 

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ..models.counts import how_many
 from ..models.knapsack import Item, Knapsack
 from ..models.language import Model, ModelError
-from ..models.language.json_form import MARK
+from ..models.language.text_forms import MARK
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
+from ..models.words import how_many
 from .files.lines import (
     FormatError,
     NumberedLine,

@@ -31,12 +31,12 @@ import numpy as np
 from ..errors import WrongValue
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.counts import how_many
 from ..models.dispatch.arrays import kept_rows
 from ..models.dispatch.jobs import Chunk, Queue
 from ..models.dispatch.site_request import Recorded, SiteRequest
 from ..models.excerpt import with_short_repr
 from ..models.platform import LATEST, Platform
+from ..models.words import how_many
 from .files.lines import WorkloadError
 from .files.writing import SURROGATE
 from .formats.slurm_values import MOST_TASKS, waiting_tasks

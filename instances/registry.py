@@ -14,14 +14,13 @@ from typing import Any
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.arguments import checked
-from ..models.excerpt import excerpt
+from ..models.excerpt import UnknownName, excerpt, hint, similar
 from ..models.kind import is_problem
 from ..models.language import Model
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.plugins import REFERENCE, NoSuchAttribute, NoSuchModule, PluginError, explained, load_reference
 from ..models.problem import check_problem
-from ..models.unknown_names import UnknownName, hint, similar
 from .classic import read_classic
 from .files.folder import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta

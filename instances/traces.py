@@ -14,8 +14,7 @@ from ..models.excerpt import UnknownName, excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from ..models.plugins import PluginError, WrongAnswer, explained
 from ..models.registry import Registry
-from ..models.returned import WrongAnswer
-from ..models.unknown_names import UnknownName
+from ..models.words import how_many
 from .files.lines import WorkloadError, begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
 from .formats.eurora import eurora_trace

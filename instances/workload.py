@@ -16,16 +16,15 @@ from ..models import arguments
 from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.counts import how_many, how_many_of
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.eligible import impossible_jobs
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.dispatch.site_request import Recorded
-from ..models.excerpt import shortened, visible, with_short_repr
+from ..models.excerpt import hint, shortened, visible, with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
-from ..models.unknown_names import hint
+from ..models.words import how_many, how_many_of
 from .files.lines import WorkloadError as WorkloadError
 from .site_columns import SiteColumns
 

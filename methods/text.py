@@ -23,7 +23,6 @@ from ..models.excerpt import similar
 from ..models.formulations import formulation_source
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from ..models.registry import Registry
-from ..models.unknown_names import similar
 from .solvers import Auto, CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod, parse_lowering
 
 # --- The class of a method by the name of its backend or heuristic; classes for third parties are made from what they state.

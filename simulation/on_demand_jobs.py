@@ -10,15 +10,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ...errors import WrongValue
-from ...instances.files.folder import Sheet, SheetRow
-from ...models import NodeEvent
-from ...models.arguments import is_number, is_whole, shown
-from ...models.comparing import hashable
-from ...models.counts import how_many
-from ...models.excerpt import with_short_repr
-from ...models.platform import LATEST, Platform
-from ...models.registry import Registry, Seconds
+from ..errors import WrongValue
+from ..instances.files.folder import Sheet, SheetRow
+from ..models import NodeEvent
+from ..models.arguments import is_number, is_whole, shown
+from ..models.comparing import hashable
+from ..models.excerpt import with_short_repr
+from ..models.platform import LATEST, Platform
+from ..models.registry import Registry, Seconds
+from ..models.words import how_many
 
 # --- On-demand jobs.
 

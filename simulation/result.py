@@ -16,6 +16,7 @@ from ..models.excerpt import one_line
 from ..models.gantt import GREY, RED, Bar, Gantt, rectangles
 from ..models.language import Violation
 from ..models.node_states import node_states
+from ..models.words import how_many
 from .records import (
     Attempt,
     NodeRanges,

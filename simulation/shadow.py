@@ -21,11 +21,11 @@ from ..instances.workload import Workload
 from ..models import Dispatch, Running
 from ..models.array_types import Ints
 from ..models.comparing import hashable
-from ..models.counts import how_many
 from ..models.dispatch.jobs import DAY, Job
 from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
 from ..models.reservations import Reserved
+from ..models.words import how_many
 from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import PlannedStart, Start
 from .dispatchers import policy_kernels as kernels

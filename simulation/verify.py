@@ -9,13 +9,13 @@ import numpy as np
 
 from ..instances.workload import Workload
 from ..models.array_types import Bools, Floats, Ints
-from ..models.counts import how_many
+from ..models.desired_profile import DesiredProfile
 from ..models.dispatch.check import excesses
 from ..models.dispatch.eligible import read_features
 from ..models.dispatch.jobs import DAY
 from ..models.language import Violation
 from ..models.platform import Platform
-from ..models.profiles.profile import DesiredProfile
+from ..models.words import how_many
 from .records import NEVER, ReplayData, Runs, chunk_requests, chunk_rows, runs_of
 from .verify_features import (
     as_started,

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.array_types import Bools, Ints
-from ..models.counts import how_many
+from ..models.desired_profile import DesiredProfile
 from ..models.dispatch.check import excesses
 from ..models.language import Violation
 from ..models.node_states import Change
 from ..models.platform import Platform
 from ..models.problem import part_name
-from ..models.profiles.profile import DesiredProfile
 from ..models.server_events import ServerEvent
+from ..models.words import how_many
 from .desired_use import Pieces, pieces_of, power_steps
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
 from .records import (

@@ -108,7 +108,9 @@ def measure(p: Any, method: str, limit: float, threads: int | None = 1) -> Measu
     try:
         result = sl.solve(p, method=method, time_limit=limit, threads=threads, seed=1)
     except Exception as e:
-        result = e.with_traceback(None)  # its frames hold models, which slow down the collector in the calls that follow
+        result = e.with_traceback(
+            None
+        )  # its frames hold models, which slow down the collector in the calls that follow
     ended = time.perf_counter()
     took, used = ended - wall, time.process_time() - cpu
     timer.cancel()

@@ -12,19 +12,13 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
+from schedlab.errors import ObjectiveDisagrees
 from schedlab.heuristics import delay_search, first_solution, move_jobs, multi_search, relaxation_search
 from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels.costs import objective as kernel_objective
 from schedlab.heuristics.neighbourhood_solve import improve
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
-from schedlab.models.dispatch.objectives import (
-    OBJECTIVES,
-    Excess,
-    Objective,
-    ObjectiveDisagrees,
-    objective_names,
-    register_objective,
-)
+from schedlab.models.dispatch.objectives import OBJECTIVES, Excess, Objective, objective_names, register_objective
 from schedlab.models.neighbourhood import neighbourhood
 from schedlab.simulation import CPDispatcher
 

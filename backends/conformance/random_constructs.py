@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from ...models.language import (
@@ -55,37 +55,6 @@ from ...models.language import sum as total
 from ...models.language.bounds import Bounds
 from ...models.language.constraints import StateUse
 from ...models.language.expressions import linear
-
-
-def random_interval(
-    rng: random.Random,
-    model: Model,
-    name: str,
-    sizes: Sequence[int],
-    begins: Sequence[int],
-    widths: Sequence[int],
-    longer: Sequence[int],
-    optional: float,
-) -> Interval:
-    """Add an interval whose size, window and presence are drawn, in this order.
-
-    Parameters
-    ----------
-    rng, model, name
-        Where the draws come from, the model to which the interval is added, and its name.
-    sizes, longer
-        The least sizes, and by how much the greatest one may be above it.
-    begins, widths
-        The earliest starts, and by how much the latest one is above it.
-    optional
-        The share of intervals that may be absent.
-    """
-    size = rng.choice(sizes)
-    begin = rng.choice(begins) if len(begins) > 1 else begins[0]
-    width = rng.choice(widths)
-    most = size + rng.choice(longer)
-    return model.interval(name, (size, most), (begin, begin + width), optional=rng.random() < optional)
-
 
 STRUCTURES = "structures"
 PRECEDENCES = (end_before_start, start_before_start, end_before_end, start_before_end)
@@ -271,21 +240,43 @@ class RandomStates:
         more = random.Random(f"states {seed} again")  # separate, so that it changes nothing in other models
         self.origin = rng.choice([0, 0, 0, -3, 2])
         n = rng.choice([2, 3, 3, 3, 4])
-        begins, widths = [self.origin, self.origin, self.origin + 1], range(2, 4 if n == 4 else 7)
-        several = [
-            random_interval(rng, self.model, f"i{k}", (1, 2, 3), begins, widths, (0, 0, 1), 0.3) for k in range(n)
-        ]
-        batch = rng.random() < 0.7
-        self.model.add(self._state(several, batch), "state")
-        if batch:
-            self.used.add("batches")
-            self.model.add(cumulative(several, [rng.randint(1, 2) for _ in several], rng.randint(2, 3)), "capacity")
+        several = [self._interval(f"i{k}", n) for k in range(n)]
+        if more.random() < 0.3:
+            self._same_state_again(several, more)
+        else:
+            batch = rng.random() < 0.7
+            self.model.add(self._state(several, batch), "state")
+            if batch:
+                self.used.add("batches")
+                self.model.add(cumulative(several, [rng.randint(1, 2) for _ in several], rng.randint(2, 3)), "capacity")
         ends = [v.end for v in several]
         aim = latest(ends) if rng.random() < 0.3 else total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
         absent = total([1 - v.presence for v in several])
         if rng.random() < 0.9:
             self.used.add("minimize")
             self.model.minimize(aim + rng.choice([0, 6]) * absent)
+
+    def _interval(self, name: str, n: int) -> Interval:
+        rng = self.rng
+        size = rng.randint(1, 3)
+        begin = self.origin + rng.choice([0, 0, 1])
+        window = (begin, begin + rng.randint(2, 3 if n == 4 else 6))
+        sizes = (size, size + rng.choice([0, 0, 1]))
+        return self.model.interval(name, sizes, window, optional=rng.random() < 0.3)
+
+    def _same_state_again(self, several: list[Interval], more: random.Random) -> None:
+        """Add batches of one interval each, whose states are often the same; the time between two of them is positive."""
+        self.used |= {"batches", "alignment", "transitions of states"}
+        uses: list[StateUse] = []
+        for v in several:
+            if more.random() < 0.2:
+                self.used.add("constant state")
+                uses.append(always_constant(v, True, True))
+            else:
+                uses.append(always_equal(v, more.choice([0, 0, 0, 1]), True, True))
+        times = [[2, more.randint(1, 2)], [more.randint(1, 2), 1]]
+        self.model.add(state_function(uses, times), "state")
+        self.model.add(cumulative(several, [2] * len(several), more.randint(2, 3)), "capacity")
 
     def _state(self, several: list[Interval], batch: bool) -> StateFunction:
         rng = self.rng
@@ -349,7 +340,10 @@ class RandomLevels:
         self.used = {LEVELS}
         self.first = rng.choice([0, 0, 0, -3, 2])
         for k in range(rng.randint(2, 4)):
-            random_interval(rng, self.model, f"i{k}", range(4), [self.first], range(2, 6), (0, 0, 0, 1), 0.35)
+            size = rng.choice([0, 1, 2, 3])
+            window = (self.first, self.first + rng.randint(2, 5))
+            sizes = (size, size + rng.choice([0, 0, 0, 1]))
+            self.model.interval(f"i{k}", sizes, window, optional=rng.random() < 0.35)
         self.units = self.model.integer("x0", 0, rng.randint(1, 2))
         for k in range(rng.randint(1, 2)):
             self.model.add(self._level(), f"level {k + 1}")
@@ -449,12 +443,17 @@ class RandomSequences:
         self._objective()
 
     def _machine(self, k: int, n: int, small: bool) -> IntervalSequence:
+        return sequence(
+            [self._interval(f"i{k}{j}", small) for j in range(n)], [self.rng.randint(0, 2) for _ in range(n)]
+        )
+
+    def _interval(self, name: str, small: bool) -> Interval:
         rng = self.rng
-        begins, widths = [self.origin, self.origin, self.origin + 1], range(2, 4 if small else 7)
-        several = [
-            random_interval(rng, self.model, f"i{k}{j}", (1, 2), begins, widths, (0, 0, 0, 1), 0.35) for j in range(n)
-        ]
-        return sequence(several, [rng.randint(0, 2) for _ in range(n)])
+        size = rng.randint(1, 2)
+        begin = self.origin + rng.choice([0, 0, 1])
+        window = (begin, begin + rng.randint(2, 3 if small else 6))
+        sizes = (size, size + rng.choice([0, 0, 0, 1]))
+        return self.model.interval(name, sizes, window, optional=rng.random() < 0.35)
 
     def _constraint(self, machine: IntervalSequence) -> Constraint:
         rng = self.rng

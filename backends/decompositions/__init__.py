@@ -13,47 +13,6 @@ docstring:
   backend without intervals
 """
 
-from typing import TYPE_CHECKING
+from .constructs import ALL, Construct, constructs_of
 
-from ...later import names_later
-
-if TYPE_CHECKING:
-    from .chain import Chain, DecomposedCompiled, compile_supported, decompose
-    from .constructs import ALL, Construct, constructs_of
-    from .linear import LinearModel, linear_model
-
-__all__ = [
-    "ALL",
-    "Chain",
-    "Construct",
-    "DecomposedCompiled",
-    "LinearModel",
-    "compile_supported",
-    "constructs_of",
-    "decompose",
-    "linear_model",
-]
-
-LATER = {  # module: its names
-    "chain": (
-        "Chain",
-        "DecomposedCompiled",
-        "compile_supported",
-        "decompose",
-    ),
-    "constructs": (
-        "ALL",
-        "Construct",
-        "constructs_of",
-    ),
-    "linear": (
-        "LinearModel",
-        "linear_model",
-    ),
-}
-__getattr__ = names_later(__name__, LATER)
-
-
-def __dir__() -> list[str]:
-    """Return the public names, those that are imported when they are first used included."""
-    return sorted(__all__)
+__all__ = ["ALL", "Construct", "constructs_of"]

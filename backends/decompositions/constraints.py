@@ -35,8 +35,8 @@ from ...models.language import (
 from ...models.language import sum as total
 from ...models.language.constraints import StateUse
 from ...models.language.expressions import Function, Neighbours, linear
+from ...models.language.levels import segments
 from ...models.language.sequences import by_start
-from ...models.language.states import segments
 from .constructs import LEVELS, PRECEDENCES, SEQUENCES, STATES, Construct, of_level, of_state
 from .decomposition import Decomposition
 
@@ -325,7 +325,7 @@ class Transitions(Decomposition):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint."""
         copied = super().constraint(c)
-        if not isinstance(copied, NoOverlap) or not copied.timed:
+        if not isinstance(copied, NoOverlap) or not copied.transitions:
             return copied
         copied = copied.capped()
         for a, b in combinations(range(len(copied.intervals)), 2):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ...errors import LoweringTooLarge, WrongArgument
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
 from ...models.language import Cumulative, ForbidExtent, Interval, Linear, Model, ModelError, NoOverlap
 from ...models.language.expressions import Atom, Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
+from ...models.words import how_many
 from ..base import GridOption, Side
 from . import constraints
 from .constraints import IntervalColumns, Intervals

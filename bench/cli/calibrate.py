@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ...instances.files.writing import to_csv, write_whole
 from ...models.array_types import Floats
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
 from ..pages import Card, Section, rendered

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import WrongValue
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import FAILED, WrongUse, check_file, writing
 from ..runs.process import seconds_since_start
 from ..terminal import console_for, say
@@ -20,8 +20,7 @@ from .options import with_options
 
 if TYPE_CHECKING:
     from ...instances.sites.machine_state import MachineState
-    from ...simulation.shadow import Comparison
-    from ...simulation.shadow_answer import Answer
+    from ...simulation.shadow import Answer, Comparison
     from ..grid import Grid
 
 Decide = Callable[["MachineState"], "Answer"]

@@ -21,6 +21,7 @@ from ...backends import Availability, available
 from ...backends.base import BACKENDS
 from ...models.plugins import described
 from ...models.registry import Registry
+from ...models.words import how_many
 from ..runs.executors import EXECUTORS
 from ..runs.process import UNREADABLE, cores, is_memory_readable, machine_memory
 from ..terminal import console_for

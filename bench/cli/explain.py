@@ -10,7 +10,6 @@ import typer
 
 from ...backends.solver_thread import INTERRUPTED
 from ...explain import explain as explain_infeasible
-from ...models.counts import how_many
 from ...models.elements import Progress
 from ...models.problem import Problem
 from ...models.words import how_many

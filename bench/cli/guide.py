@@ -14,9 +14,9 @@ import typer
 
 from ...instances import Instance, load
 from ...instances.files.folder import content_of
-from ...models.counts import how_many, how_many_of
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days, percent
 from ...models.profit.problem import Profit
+from ...models.words import how_many, how_many_of
 from ..errors import WrongUse, writing
 from ..kinds.base import bench_kind
 from ..pages.svg import GREY, INK, styled, write_picture

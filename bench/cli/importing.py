@@ -42,6 +42,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, Platform
 from ...models.site import Site
+from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..replays.case import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings

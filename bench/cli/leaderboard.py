@@ -16,9 +16,9 @@ from rich.console import Console
 from ...backends import UnknownName
 from ...instances.files.writing import to_csv, write_whole
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
+from ...models.words import how_many
 from ...simulation.groups import UNITS
-from ...simulation.outputs.reading import JobsTable, read_jobs
+from ...simulation.outputs import JobsTable, read_jobs
 from ..errors import WrongUse, writing
 from ..grid import DIM, Column, Grid, percent, ratio, short, time_unit
 from ..pages import Section, rendered

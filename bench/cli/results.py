@@ -12,8 +12,8 @@ import typer
 
 from ...backends import UnknownName
 from ...instances import load
-from ...models.counts import how_many
 from ...models.plugins import only_named
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.store import Record
 from ..runs.selection import parse_methods

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import WrongValue
-from ...simulation.features.named import settings_of_features
+from ...simulation.settings import settings_of_features
 from ..errors import WrongUse
 from ..replays.settings import DECISIONS, RESULTS, RUNS, SETTINGS
 from ..replays.study import find_study, study_names

@@ -26,10 +26,10 @@ from ...instances.sites import site_text
 from ...instances.sites.changes import parse_change, with_changes
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats, Ints
-from ...models.counts import how_many
 from ...models.node_states import NodeEvent
 from ...models.server_events import ServerEvent
 from ...models.site import Site
+from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import WARNING, Column, Grid, short, signed
 from ..pages import Section, rendered

@@ -29,6 +29,7 @@ from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
 from ...models.profit.problem import Segment
 from ...models.step_function import HOUR
+from ...models.words import how_many
 from ..records.record import agree
 from ..records.store import Record, equal_lengths, table
 

@@ -187,7 +187,7 @@ def tikz(chart: Mapping[str, Any], end: str = "end") -> str:
     Examples
     --------
     >>> from schedlab.bench.pages.report import packed
-    >>> from schedlab.models.display.gantt import Bar, Gantt, Row
+    >>> from schedlab.models.gantt import Bar, Gantt, Row
     >>> picture = tikz(packed(Gantt((Row("saw"),), (Bar(0, 0, 4, "a"), Bar(0, 4, 9, "b")), ("",), seconds=False)))
     >>> [line for line in picture.splitlines() if "end 9" in line]
     ['\\draw[dashed] (10,0) -- (10,-0.5) node[above left, at start, font=\\scriptsize] {end 9};']

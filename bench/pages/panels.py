@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from ...instances.files.lines import csv_rows, read_text, split_lines
 from ...models.array_types import Floats, Ints
-from ...models.counts import how_many
 from ...models.dispatch.arrays import offsets
-from ...models.display.drawing import SHADES, Rectangle, boxes, mixed, rectangles, shares
-from ...models.display.gantt import Cells
+from ...models.gantt import SHADES, Cells, Rectangle, boxes, mixed, rectangles, shares
 from ...models.platform import Platform
 from ...models.step_function import HOUR
+from ...models.words import how_many
 from ...simulation.curves import in_use, waiting
 from ..grid import short
 from ..records.record import CHECKPOINT, EVICTED, RESERVED, Area, areas_of
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ...models.platform import NodeGroup, Platform
-    from ...simulation.outputs.reading import JobsTable
+    from ...simulation.outputs import JobsTable
 
 
 # --- The legend of a panel with curves or bars, where it covers none of them.

@@ -21,11 +21,9 @@ from ...errors import SchedlabError
 from ...instances import load
 from ...instances.files.writing import write_whole
 from ...models.array_types import Floats
-from ...models.counts import how_many
-from ...models.display.drawing import SHADES, RowPositions, colours_of, time_unit
-from ...models.display.gantt import Cells, Gantt
-from ...models.display.of_problem import gantt_of_schedule
+from ...models.gantt import SHADES, Cells, Gantt, RowPositions, colours_of, gantt_of_schedule, time_unit
 from ...models.kind import find
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import Column, Grid, fixed
 from ..kinds.base import bench_kind
@@ -491,7 +489,7 @@ def packed(chart: Gantt) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from schedlab.models.display.gantt import Bar, Row
+    >>> from schedlab.models.gantt import Bar, Row
     >>> packed(Gantt((Row("machine 1"),), (Bar(0, 3, 7, "a"),), ("",)))["boxes"]
     [[0, 1.0, [0, 4, 0, 880, 0]]]
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
 from ...backends.result import refutation, refutes, relative_gap
-from ...instances.report import Report
+from ...instances.workload import Report
 from ...models.platform import NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of
 from ..kinds.base import bench_kind

@@ -27,6 +27,7 @@ from ...models import kind as problem_kinds
 from ...models.arguments import checked
 from ...models.excerpt import excerpt
 from ...models.json_values import FINITE, LARGEST, Count, Figures, Number, Positive, Value, Whole
+from ...models.words import how_many
 from ..errors import WrongUse
 from ..kinds import bench_object
 from ..replays.settings import SETTINGS, ReplaySettings

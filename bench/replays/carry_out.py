@@ -20,7 +20,7 @@ from ...instances import generators, load, write
 from ...instances.files.folder import content_of
 from ...instances.files.writing import write_whole
 from ...models import Dispatch
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..grid import WARNING, Grid, short, time_text
 from ..pages.figures import PANEL, bars, ecdf, figure

@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, names, read_events
-from ...instances.eurora_batches import BATCHES, batch_of, on_recorded_nodes, recorded_nodes
+from ...instances.files.dispatch_folder import DESIRED
 from ...instances.files.folder import content_of
+from ...instances.files.lines import WorkloadError
 from ...instances.files.profile_file import read_profile, read_wishes
-from ...instances.formats.eurora_trace import eurora_platform
-from ...instances.kinds.dispatch import DESIRED
+from ...instances.formats.eurora import BATCHES, batch_of, eurora_platform, on_recorded_nodes, recorded_nodes
+from ...instances.formats.slurm_values import hosts_of
 from ...instances.log_preparation import (
     QUEUE,
     below_power,
@@ -33,16 +34,13 @@ from ...instances.log_preparation import (
     powered,
     with_partition_limits,
 )
-from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD
+from ...instances.logged import SEVERAL_NODES, SEVERAL_NODES_UNTOLD, Trace
 from ...instances.registry import folder_of
-from ...instances.repair import Trace
-from ...instances.report import Report, WorkloadError
 from ...instances.sites import read_site
 from ...instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
-from ...instances.states.node_sets import hosts_of
 from ...instances.traces import open_trace, read_trace
-from ...instances.workload import Workload, ending_at_walltime
-from ...models.counts import how_many
+from ...instances.workload import Report, Workload, ending_at_walltime
+from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent, NodeStates
@@ -52,6 +50,7 @@ from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
 from ...models.site import Site
+from ...models.words import how_many
 from ..errors import WrongUse, check_file, near_files, question
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
@@ -516,8 +515,7 @@ def replay_case(
         _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        events = () if site is None else node_events_of(site, platform)
-        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=events, desired=desired, site=site)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ...models.excerpt import with_short_repr
+from ...models.words import how_many
 from ...simulation.dispatchers.dardis.transport import OPEN, local_cluster
 from ..errors import WrongUse
 from ..records.store import Record

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...backends import UnknownName
-from ...backends.gaps import close, refutes
+from ...backends.result import close, refutes
 from ...instances.classic import LIBRARIES, library_name
-from ...instances.files.sheet import Sheet
+from ...instances.files.folder import Sheet
 from ...instances.files.writing import write_whole
 from ...models.excerpt import excerpt
 from ..errors import WrongUse

@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rich.console import Console
 
 from ...instances import Instance, load
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..kinds.base import show_results
 from ..records.record import failed
 from ..records.store import Record, Store

@@ -155,7 +155,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
 
 if __name__ == "__main__":
     if RANKS in sys.argv[1:-1]:
-        from ...simulation.dispatchers.dardis.mpi import run as run_on_ranks
+        from ...simulation.dispatchers.dardis.transport import run as run_on_ranks
 
         run_on_ranks(main)
     else:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...models.array_types import Floats
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..errors import WrongUse
 from .sample import ANSWERED, ProblemRuns, RunOutcome, Sample, part_of
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...backends.result import close, refutes
-from ...models.counts import how_many, how_many_of
+from ...models.words import how_many, how_many_of
 from ..errors import WrongUse
 from ..records.store import Record, files, no_records, read
 from ..runs.view import View

@@ -20,21 +20,18 @@ from ...errors import MissingPackage, SchedlabError
 from ...instances import UnknownInstance
 from ...instances.classic import is_classic, read_classic
 from ...instances.files.folder import SETTINGS as INSTANCE
-from ...instances.files.lines import TextError
+from ...instances.files.folder import Sheet
+from ...instances.files.lines import FormatError, TextError, WorkloadError
 from ...instances.files.profile_file import read_wishes
-from ...instances.files.sheet import Sheet
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
-from ...instances.formats.numbered_lines import FormatError
-from ...instances.report import Report, WorkloadError
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
 from ...instances.traces import FORMATS, guess_format
-from ...instances.workload import Workload
-from ...models.counts import how_many, how_many_of
+from ...instances.workload import Report, Workload
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
 from ...models.site import QOS, Limits, Partition, PBSSettings, Site, SiteNode, in_ranges
-from ...models.words import duration
+from ...models.words import duration, how_many, how_many_of
 from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ...simulation.groups import GROUPINGS, LARGEST, core_hours

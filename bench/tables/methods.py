@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends.result import close, refutes, relative_gap
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, mean, number, percent, seconds
 from ..records.store import Record
 from ..runs.view import View

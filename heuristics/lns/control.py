@@ -20,7 +20,7 @@ from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.returned import WrongAnswer, returned_numbers
+from ...models.plugins import WrongAnswer, returned_numbers
 from ..clock import Clock
 from ..incumbents import Incumbents, OnIncumbent
 

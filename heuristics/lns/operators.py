@@ -25,7 +25,7 @@ from ...models.array_types import Floats, Ints
 from ...models.comparing import hashable
 from ...models.excerpt import excerpt, with_short_repr
 from ...models.neighbourhood import Neighbourhoods
-from ...models.returned import returned_indices, returned_numbers
+from ...models.plugins import returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED, ScheduleArrays
 from ..arrays import Placement
 from ..kernels import ruin as kernel

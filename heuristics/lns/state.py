@@ -14,11 +14,11 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
 from ...models.comparing import compared_by_identity
-from ...models.counts import how_many
 from ...models.deadline import Deadline
 from ...models.excerpt import excerpt, with_short_repr
-from ...models.returned import NUMBERS, WrongAnswer
+from ...models.plugins import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
+from ...models.words import how_many
 from ..arrays import Arrays, Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent

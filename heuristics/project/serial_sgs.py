@@ -17,11 +17,10 @@ from ...backends.result import Result
 from ...models.deadline import Deadline
 from ...models.excerpt import with_short_repr
 from ...models.problem import Schedule
-from ...models.project.calendar import Window, joined, suspended_end
 from ...models.project.data import Resource
 from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Mode, Project, Task
-from ...models.project.verification import suspending
+from ...models.project.verification import Window, joined, suspended_end, suspending
 from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
 

@@ -21,7 +21,6 @@ from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, No
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, of_reservations
-from ...models.unknown_names import hint
 from ..instance import Instance
 from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values, site_of
 from .events_file import EVENTS, RUNNING, Event, events_csv, events_of, job_cell, read_running, running_csv

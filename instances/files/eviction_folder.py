@@ -16,6 +16,7 @@ from ...errors import WrongValue
 from ...models.eviction.jobs import BatchJob, EvictionCandidate, job_faults
 from ...models.eviction.problem import Eviction
 from ...models.platform import LATEST, MOST_NODES, ProblemError
+from ...models.words import how_many
 from ..instance import Instance
 from .folder import SETTINGS, Folder, Table, TableRow
 from .writing import to_csv, to_toml, write_files

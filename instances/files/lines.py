@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...errors import SchedlabError, WrongValue
-from ...models.counts import how_many
 from ...models.excerpt import excerpt
 from ...models.platform import LATEST
+from ...models.words import how_many
 
 MIB = 1024**2
 LARGEST_FILE = 512 * MIB

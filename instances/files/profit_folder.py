@@ -36,6 +36,7 @@ from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
+from ...models.words import how_many
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
 from ..instance import Instance
 from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known

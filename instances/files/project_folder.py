@@ -19,7 +19,6 @@ from ...models.excerpt import UnknownName
 from ...models.platform import LATEST, MOST_CAPACITY, ProblemError
 from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Link, Mode, Pair, Project, Resource, Task
-from ...models.unknown_names import UnknownName
 from ..instance import Instance
 from .folder import SETTINGS, Folder, Table, TableRow
 from .writing import to_csv, to_toml, write_files

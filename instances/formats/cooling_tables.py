@@ -11,7 +11,6 @@ from ...errors import SchedlabError
 from ...models.excerpt import excerpt, hint, similar
 from ...models.platform import ProblemError
 from ...models.profit.cooling import Cooling
-from ...models.unknown_names import hint, similar
 from ..files.folder import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 

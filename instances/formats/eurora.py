@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.counts import how_many
 from ...models.dispatch.jobs import DAY, Running
 from ...models.platform import NodeGroup, Platform
+from ...models.words import how_many
 from ..files.lines import WorkloadError, csv_rows, each_line, number, whole, whole_of, wrong
 from ..log_preparation import at_begin, window_of
 from ..logged import JobColumns, Logged, Trace

@@ -11,6 +11,7 @@ from ...models.arguments import checked
 from ...models.platform import LATEST, ProblemError
 from ...models.project.objectives import MAKESPAN
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
+from ...models.words import how_many
 from ..files.lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, whole_of, wholes_of
 
 # --- The project of a benchmark file, in whatever format.

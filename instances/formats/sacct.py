@@ -20,6 +20,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.array_types import Bools
 from ...models.dispatch.site_request import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
+from ...models.words import how_many
 from ..files.lines import WorkloadError, begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
-from ...models.counts import how_many
+from ...models.words import how_many
 from ..files.lines import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
 from .slurm_values import SHORT_STATES, is_unknown
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...models.arguments import Positive, checked
-from ...models.counts import how_many
 from ...models.project.problem import Mode, Project, Resource, Task
+from ...models.words import how_many
 from ..files.lines import FormatError, NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.unknown_names import hint
+from ...models.excerpt import hint
 from ..files.lines import exact_of, number_of, seconds_of, span_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))

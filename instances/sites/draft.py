@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
-from ...models.excerpt import excerpt, hint, shortened, visible
+from ...models.excerpt import excerpt, hint, shortened, similar, visible
 from ...models.node_states import NodeEvent
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -26,7 +26,7 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
-from ...models.unknown_names import hint, similar
+from ...models.words import how_many
 from ..formats.slurm_values import hosts_of
 
 SHOWN = 10  # faults in a message

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.counts import how_many
+from ...models.excerpt import hint
 from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
-from ...models.unknown_names import hint
+from ...models.words import how_many
 from ..files.lines import WorkloadError, read_lines, whole_of
 from ..formats.slurm_values import (
     count,

@@ -9,14 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
-from ..counts import how_many
-from ..excerpt import with_short_repr
-from ..kind import resolve
+from ..excerpt import ByName, with_short_repr
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-READ_LOG = "..instances.formats.swf:read_swf"  # of a path; imported when it is needed
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
@@ -102,6 +99,8 @@ class Eviction:
 
     kind: str = field(default="eviction", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
+    # reads the log of a path; set by schedlab.instances, which this layer may not import
+    read_log: ClassVar[Callable[[str | Path], Log] | None] = None
 
     def __init__(
         self,
@@ -179,7 +178,9 @@ class Eviction:
             If no job runs at that time, or the jobs have fewer nodes than are needed.
         """
         if isinstance(trace, (str, Path)):
-            trace = cast(Log, resolve(READ_LOG)(trace))
+            if cls.read_log is None:
+                raise ProblemError(f"{trace}: import schedlab.instances to read logs by their path, or pass a Workload")
+            trace = cls.read_log(trace)
         settings = checkpointing or Checkpointing()
         jobs = [BatchJob(*row) for row in running_jobs(trace, at, settings)]
         bandwidths = settings.file_system_mb_s, settings.node_mb_s

@@ -11,126 +11,13 @@ from numpy.typing import NDArray
 
 from .. import language as sl
 from ..array_types import Bools
-from ..counts import how_many
-from ..language import Model
+from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
 from .data import Mode, Resource, Task
 from .objectives import MAKESPAN, terms
-from .problem import Mode, Project, ProjectMax, Resource, Task
-from .rules import add_rules, objective
-from .verification import mode_of
-
-# --- Sets of tasks of a project of which no two can run at the same time.
-#
-# Two tasks exclude each other if together they exceed a resource in every pair of their modes, or if one precedes the
-# other. A set of tasks that all exclude each other, also because of different resources, may be declared as
-# ``no_overlap``. The constraint is redundant, but solvers derive bounds from it that no single ``cumulative`` gives
-# (disjunctive sets: Brucker et al., European Journal of Operational Research 107 (1998), section 4).
-
-PLAIN = 200  # tasks up to which numba, whose import takes half a second, is not needed
-MOST_MEMBERS = 100_000  # of all sets together
-
-
-def exclusive_sets(project: Project) -> Iterator[list[str]]:
-    """Yield sets of tasks that exclude each other, until every pair that a resource excludes is in one of them.
-
-    The sets are made by a greedy algorithm. Pairs that share a resource of capacity 1 need no set. No further set is made once all
-    sets together have 100,000 tasks or more (``MOST_MEMBERS``): the first sets cover most pairs.
-
-    Examples
-    --------
-    >>> from schedlab.models.project.problem import Project, Resource, Task
-    >>> tasks = [Task.single(n, 2, {"crew": 3}) for n in "abc"]
-    >>> [sorted(found) for found in exclusive_sets(Project(tasks, [Resource("crew", 5)], []))]
-    [['a', 'b', 'c']]
-    """
-    names = [t.name for t in project.tasks]
-    lasting = np.array([min(m.duration for m in project.possible(t)) > 0 for t in project.tasks], dtype=bool)
-    pairs = lasting[:, None] & lasting[None, :] & ~np.eye(len(names), dtype=bool)
-    apart, machine = _kept_apart(project)
-    left = apart & pairs & ~machine
-    if not left.any():
-        return
-    ordered = _ordered(project)
-    exclusive = (apart | ordered) & pairs
-    left &= ~ordered
-    if not left.any():
-        return
-    for members in (_cover if len(names) <= PLAIN else _cover_many)(exclusive, left):
-        yield [names[k] for k in members]
-
-
-def _cover(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
-    """Yield sets of tasks that cover all pairs of ``left``, which are deleted."""
-    missing = left.sum(axis=1)  # pairs of each task that are in no set
-    while missing.any():
-        members = _grow(exclusive, left, int(missing.argmax()))
-        inside = np.ix_(members, members)
-        missing[members] -= left[inside].sum(axis=1)
-        left[inside] = False
-        yield members.tolist()
-
-
-def _cover_many(exclusive: Bools, left: Bools) -> Iterator[list[int]]:
-    """Yield the same sets as ``_cover``, up to the limit of members."""
-    from .exclusive_kernels import cover, rows_of_bits  # imports numba
-
-    members, first = cover(rows_of_bits(exclusive), rows_of_bits(left), MOST_MEMBERS)
-    return (some.tolist() for some in np.split(members, first[1:-1]))
-
-
-def _kept_apart(project: Project) -> tuple[Bools, Bools]:
-    """Return the pairs of tasks that together exceed a resource, and those that exceed a resource of capacity 1."""
-    n = len(project.tasks)
-    apart = np.zeros((n, n), dtype=bool)
-    machine = np.zeros((n, n), dtype=bool)
-    for r in project.resources:
-        if r.renewable:
-            demands = [min(m.demands.get(r.name, 0) for m in project.possible(t)) for t in project.tasks]
-            least = np.array(demands, dtype=np.int64)
-            exceeding = least[:, None] + least[None, :] > r.capacity
-            apart |= exceeding
-            if r.capacity == 1:
-                machine |= exceeding
-    return apart, machine
-
-
-def _ordered(project: Project) -> Bools:
-    """Return the pairs of tasks that precedences without negative delays put in order."""
-    at = {t.name: k for k, t in enumerate(project.tasks)}
-    left_out = {t.name for t in project.tasks if t.optional}
-    after = np.zeros((len(at), len(at)), dtype=bool)
-    for name in reversed(project.order):
-        for successor, delay in project.after[name].items():
-            if delay >= 0:
-                if successor not in left_out:
-                    after[at[name]] |= after[at[successor]]
-                after[at[name], at[successor]] = True
-    return after | after.T
-
-
-def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
-    """Return a maximal set that covers many pairs of ``left``, starting from a task.
-
-    The next task is the one that brings most of these pairs; of several ones, the one that excludes most of the tasks that
-    can still be added.
-    """
-    members = [first]
-    candidates = np.flatnonzero(exclusive[first])
-    brings = left[first, candidates].astype(np.int64)
-    while candidates.size:
-        best = np.flatnonzero(brings == brings.max())
-        if best.size > 1:
-            room = exclusive[np.ix_(candidates[best], candidates)].sum(axis=1)
-            best = best[[room.argmax()]]
-        chosen = candidates[best[0]]
-        members.append(int(chosen))
-        kept = exclusive[chosen, candidates]
-        candidates, brings = candidates[kept], brings[kept]
-        brings += left[chosen, candidates]
-    return np.array(sorted(members), dtype=np.intp)
-
+from .problem import Project, ProjectMax
+from .verification import done_tasks, joined, mode_of, suspending
 
 # --- The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 #
@@ -152,8 +39,7 @@ def _grow(exclusive: Bools, left: Bools, first: int) -> NDArray[np.intp]:
 #     no_overlap(v[i], i in S)                                               for each set S of ``exclusive_sets``
 #     sum_i,m q[i,m,r] * d[i,m] * presence(o[i,m])
 #         <= C[r] * (makespan - min_i H[i] - min_i T[i])                     for each renewable r, over the tasks i that
-#                                                                            use r, if one of them has several modes;
-#                                                                            see ``_load_counts``
+#                                                                            use r, if one of them has several modes
 
 
 def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Encoding:
@@ -190,17 +76,15 @@ def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[
     tasks.add_holds()
     makespan = _makespan(tasks)
     shortens = MAKESPAN in terms(project.objective) and not any(t.optional for t in project.tasks)
-    loads = shortens and _load_counts(project)
     for resource in project.resources:
         _limit(tasks, resource)
-        if loads and resource.renewable and resource.capacity:
+        if shortens and resource.renewable and resource.capacity:
             _load(tasks, resource, makespan)
     for k, names in enumerate(exclusive_sets(project) if exclusive is None else exclusive, 1):
         tasks.model.add(sl.no_overlap([tasks.of_task[name] for name in names]), f"exclusive tasks {k}")
-    for before, links in project.after.items():
-        for after, delay in links.items():
-            link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], delay)
-            tasks.model.add(link, f"{before} -> {after}")
+    for before, after, edge in project.graph.edges(data=True):
+        link = sl.end_before_start(tasks.of_task[before], tasks.of_task[after], edge["delay"])
+        tasks.model.add(link, f"{before} -> {after}")
     add_rules(tasks)
     tasks.model.minimize(objective(tasks, makespan))
     return tasks
@@ -208,27 +92,14 @@ def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[
 
 def _makespan(tasks: Tasks) -> sl.Linear:
     """Return the greatest end. Tasks that another task must follow with a delay >= 0 are left out."""
+    succ = tasks.project.graph.succ
     left_out = {t.name for t in tasks.project.tasks if t.optional}
     last = [
         v.end
         for name, v in tasks.of_task.items()
-        if all(delay < 0 or after in left_out for after, delay in tasks.project.after[name].items())
+        if all(e["delay"] < 0 or after in left_out for after, e in succ[name].items())
     ]
     return sl.max(last) if last else sl.sum([])
-
-
-def _load_counts(project: Project) -> bool:
-    """Return whether the work on the resources may bound the makespan; in a shop, only where it exceeds the longest path.
-
-    Where it does not, the loads delay CP-SAT: it proves mt10c1 in 1 s without them, and not in 3 s with them; mk07, whose
-    work exceeds its path threefold, in 3 s with them, and not in 9 s without.
-    """
-    capacity = {r.name: r.capacity for r in project.resources if r.renewable and r.capacity}
-    if any(amount > 1 for amount in capacity.values()):
-        return True
-    path = max((project.heads[t.name] + t.shortest + project.tails[t.name] for t in project.tasks), default=0)
-    work = sum(min(m.duration * any(m.demands.get(name) for name in capacity) for m in t.modes) for t in project.tasks)
-    return work > path * len(capacity)
 
 
 def _load(tasks: Tasks, resource: Resource, makespan: sl.Linear) -> None:

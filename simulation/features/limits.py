@@ -50,10 +50,10 @@ from ...instances.workload import Workload
 from ...models import DesiredProfile, Platform
 from ...models.arguments import is_real, shown
 from ...models.array_types import Bools, Floats, Ints
-from ...models.counts import how_many
+from ...models.desired_profile import Steps
 from ...models.dispatch.arrays import offsets
-from ...models.profiles.builders import power_cap as cap_of
-from ...models.profiles.profile import Steps
+from ...models.profiles import power_cap as cap_of
+from ...models.words import how_many
 from ..agenda import Entry, Rank
 from ..dispatchers.policy import Chosen
 from .feature import Feature, Replay

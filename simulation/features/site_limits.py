@@ -27,6 +27,7 @@ from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
+from ...models.words import how_many
 from .limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.

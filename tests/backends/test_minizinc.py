@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 import schedlab as sl
-from draws import some_now
-from schedlab.backends.conformance.brute_force import EnumerationError, brute_force
+from minizinc_text import Text
+from schedlab.backends.conformance.brute_force import EnumerationError, Truth, brute_force, domain
 from schedlab.backends.conformance.random_models import random_model
 from schedlab.backends.decompositions.chain import Chain
 from schedlab.backends.minizinc import SUPPORTS, to_minizinc
@@ -133,10 +133,34 @@ def test_a_constant_that_no_factor_makes_whole_is_left_out(model: sl.Model) -> N
     assert "% The constant 0.493827156048 of the objective is left out.\nvar int: objective = x;" in text
 
 
-@pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed")
-@pytest.mark.parametrize("seed", some_now(range(1, 60), 20))
-def test_the_optimum_is_that_of_enumeration(seed: int, tmp_path) -> None:
-    random = random_model(seed)
+def written_values(text: Text, model: sl.Model, assignment: sl.Assignment) -> dict[str, int]:
+    """Return the values of the variables of a text, which come in the order of the model: integers, then intervals."""
+    names = iter(text.declared)
+    values = {next(names): assignment[x] for x in model.integers}
+    for v in model.intervals:
+        value = assignment[v]
+        start, size = (value.start, value.end - value.start) if value.present else (v.start_lo, v.size_lo)
+        values[next(names)] = start
+        if v.size_lo < v.size_hi:
+            values[next(names)] = size
+        if v.optional:
+            values[next(names)] = int(value.present)
+    return values
+
+
+def neighbours(model: sl.Model, best: sl.Assignment) -> Iterator[sl.Assignment]:
+    """Yield an assignment and all that differ from it in one variable, within the domains."""
+    variables = [*model.intervals, *model.integers]
+    yield best
+    for changed in variables:
+        for value in domain(changed):
+            made = {v: best[v] for v in variables if v is not changed}
+            yield sl.Assignment(model, {**made, changed: value})
+
+
+def small_model(seed: int) -> tuple[sl.Model, Truth, str] | None:
+    """Return a random model, its optimum, and its text; None if it is too large, or MiniZinc cannot have it."""
+    model = random_model(seed).model
     try:
         return model, brute_force(model), to_minizinc(model)
     except (EnumerationError, sl.SolverUnavailable):

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 import schedlab as sl
 from made_heuristics import made
+from schedlab.errors import ObjectiveDisagrees
 from schedlab.heuristics import HEURISTICS
 from schedlab.models.dispatch import objectives
-from schedlab.models.dispatch.objectives import Excess, LastEnd, Late, Objective, ObjectiveDisagrees
+from schedlab.models.dispatch.objectives import Excess, LastEnd, Late, Objective
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome, backend
+from ....backends import INTERRUPTED, Compiled, Interrupted, Limits, Outcome, SolverUnavailable, backend
+from ....backends import compile as compile_model
 from ....backends.base import Value, checked_limits, require_obeyed
 from ....backends.result import Recorder
 from ....errors import SolverFailed, WrongArgument, WrongValue

@@ -45,6 +45,7 @@ from ....errors import WrongArgument, WrongValue
 from ....models import DesiredProfile, Dispatch, Platform, Queue, Schedule
 from ....models.arguments import is_real, is_whole, shown
 from ....models.array_types import Ints
+from ....models.desired_profile import ALWAYS, Steps
 from ....models.dispatch.arrays import NodeArrays
 from ....models.dispatch.composite import SLACK, checked_slack
 from ....models.dispatch.desired import Shape, shape_of
@@ -52,7 +53,6 @@ from ....models.dispatch.formulations import Blocks, Levels
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import excerpt, with_short_repr
-from ....models.profiles.profile import ALWAYS, Steps
 from ...dispatcher import Decision, Moment, Start
 from ...errors import NO_ROOM
 from .control import FIRST_SHARE, RELAXATION, USED, AdaptiveControl, Control, FewJobs, Placed, Solver, limit_of, warm_up

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 from schedlab import WrongValue
-from schedlab.instances.states.machine_state import Document, state_of
-from schedlab.instances.states.node_sets import waiting_tasks
-from schedlab.instances.states.slurm import SlurmNode, free_licences, node_words, reservations_in_text, state_from_slurm
+from schedlab.instances.formats.slurm_values import waiting_tasks
+from schedlab.instances.sites.machine_state import Document, state_of
+from schedlab.instances.sites.slurm_state import (
+    SlurmNode,
+    free_licences,
+    node_words,
+    reservations_in_text,
+    state_from_slurm,
+)
 from schedlab.simulation import decide
 from schedlab.simulation.shadow import faults
 from shared_data import DATA

@@ -7,7 +7,7 @@ import pytest
 from report_records import made
 from schedlab.bench.pages.latex import LIBRARIES, MOST_BOXES, WHOLE, rows_of_boxes, tikz, write_latex
 from schedlab.bench.pages.report import content_of, figures_grid, packed, report_grids
-from schedlab.models.display.gantt import Bar, Closed, Gantt, Mark, Row
+from schedlab.models.gantt import Bar, Closed, Gantt, Mark, Row
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"
 RECORDS = [made(i, m, s, 100.0 + s + 10 * (m == "b")) for i in ("p_1", "p2") for m in ("a", "b") for s in (1, 2, 3)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.backends.gaps import close
+from schedlab.backends.result import close
 from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import (
     DualStopped,

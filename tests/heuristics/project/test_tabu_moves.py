@@ -7,9 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from draws import some_now
-from schedlab.heuristics.kernels.projects import shops as g
-from schedlab.heuristics.kernels.projects import shops as m
-from schedlab.heuristics.kernels.projects.shops import NONE
+from schedlab.heuristics.kernels import shops as g
+from schedlab.heuristics.kernels import shops as m
+from schedlab.heuristics.kernels.shops import NONE
 from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns import machines
 from schedlab.models import Project, Resource, Task

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, small_state, waiting
 from schedlab import WrongValue
-from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import decide
 from schedlab.simulation.shadow import compare, comparisons_to_json
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from machine_states import NOW, random_state, small_state, waiting
 from schedlab import SchedlabError, WrongValue
-from schedlab.instances.states.machine_state import Document, state_of
+from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, SimulationError, Start, decide
 from schedlab.simulation.shadow import Answer, faults
 

@@ -21,7 +21,7 @@ from schedlab.models import (
     SiteRequest,
 )
 from schedlab.simulation import Feature
-from schedlab.simulation.slurm import shared_tables
+from schedlab.simulation.slurm import scheduler
 
 NODES, CORES = 70, 4
 OPTIONS = [
