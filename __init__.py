@@ -9,8 +9,7 @@
 7
 """
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import backends, methods
 from .backends import Conflict, Incumbent, LoweringTooLarge, Result, SolverUnavailable, UnknownName
@@ -19,32 +18,6 @@ from .composite import Composite, composite
 from .errors import SchedlabError, WrongArgument, WrongValue
 from .explain import explain
 from .later import names_later
-from .models import (
-    BatchJob,
-    Checkpointing,
-    Cooling,
-    DesiredProfile,
-    Dispatch,
-    Eviction,
-    EvictionCandidate,
-    EvictionPlan,
-    Job,
-    Mode,
-    NodeGroup,
-    Platform,
-    Problem,
-    ProblemError,
-    Profit,
-    Project,
-    Queue,
-    Resource,
-    Running,
-    Schedule,
-    StepFunction,
-    Task,
-)
-from .models.elements import Explanation
-from .models.formulations import register_formulation
 from .models.language import (
     Assignment,
     Integer,
@@ -106,6 +79,32 @@ if TYPE_CHECKING:
     from .instances import Instance, InstanceError, Workload, WorkloadError, load, read_swf, read_trace
     from .instances.formats.projects import read_mmlib, read_patterson, read_psplib
     from .instances.formats.shops import read_fjsplib, read_jsplib
+    from .models import (
+        BatchJob,
+        Checkpointing,
+        Cooling,
+        DesiredProfile,
+        Dispatch,
+        Eviction,
+        EvictionCandidate,
+        EvictionPlan,
+        Job,
+        Mode,
+        NodeGroup,
+        Platform,
+        Problem,
+        ProblemError,
+        Profit,
+        Project,
+        Queue,
+        Resource,
+        Running,
+        Schedule,
+        StepFunction,
+        Task,
+    )
+    from .models.elements import Explanation
+    from .models.formulations import register_formulation
     from .models.profit.guide import Guide
     from .models.profit.problem import account
     from .simulation.dispatchers.policy import Policy
@@ -121,6 +120,32 @@ LATER = {  # module: its names
     "instances": ("Instance", "InstanceError", "Workload", "WorkloadError", "load", "read_swf", "read_trace"),
     "instances.formats.projects": ("read_mmlib", "read_patterson", "read_psplib"),
     "instances.formats.shops": ("read_fjsplib", "read_jsplib"),
+    "models": (
+        "BatchJob",
+        "Checkpointing",
+        "Cooling",
+        "DesiredProfile",
+        "Dispatch",
+        "Eviction",
+        "EvictionCandidate",
+        "EvictionPlan",
+        "Job",
+        "Mode",
+        "NodeGroup",
+        "Platform",
+        "Problem",
+        "ProblemError",
+        "Profit",
+        "Project",
+        "Queue",
+        "Resource",
+        "Running",
+        "Schedule",
+        "StepFunction",
+        "Task",
+    ),
+    "models.elements": ("Explanation",),
+    "models.formulations": ("register_formulation",),
     "models.profit.guide": ("Guide",),
     "models.profit.problem": ("account",),
     "simulation.dispatchers.policy": ("Policy",),
@@ -134,19 +159,10 @@ PACKAGES = ("backends", "bench", "heuristics", "instances", "methods", "simulati
 __getattr__ = names_later(__name__, LATER, PACKAGES)  # readers of files take 0.1 s to import, numba 0.5 s
 
 
-def _read_log(path: str | Path) -> Any:
-    """Read a log in the Standard Workload Format."""
-    from .instances import read_swf
-
-    return read_swf(path)
-
-
 def __dir__() -> list[str]:
     """Return the public names, those that are imported when they are first used included."""
     return sorted({*__all__, "compile", "max", "min", "sum", *PACKAGES, "models", "errors", "__version__", "__doc__"})
 
-
-Eviction.read_log = _read_log  # models do not import the readers of files
 
 __all__ = [
     "Assignment",

@@ -15,15 +15,13 @@ from .methods.run_solver import OnIncumbent, without_solver
 from .methods.text import call_limits, chosen_method
 from .models.arguments import checked
 from .models.deadline import Deadline
-from .models.dispatch.composite import best_kept, checked_slack, nearest
-from .models.dispatch.composite import limits_of as limits_on_objectives
-from .models.dispatch.problem import Dispatch
 from .models.excerpt import with_short_repr
 from .models.problem import Problem, Schedule
 from .solve import model_or_problem, solve
 
 if TYPE_CHECKING:
     from .instances import Instance
+    from .models import Dispatch
 
 OnLimits = Callable[[dict[str, float], dict[str, float]], object]
 PURE_SHARE = 0.5  # of the limit: for the kept objectives together; the composite gets all that is left
@@ -155,9 +153,11 @@ def composite(
     if not hasattr(problem, "limits") or problem.kind != "dispatch":
         raise WrongArgument(f"{what!r:.80} has no composite objectives; expected a dispatching problem")
     call_limits(time_limit, threads, seed, gap_limit, deterministic_limit, {})
+    from .models.dispatch.composite import checked_slack
+
     slack = checked_slack(main, keep, problem.limits)
     steps = _Steps(
-        cast(Dispatch, problem.replace(objective=main)),
+        cast("Dispatch", problem.replace(objective=main)),
         slack,
         chosen_method(method, backend, parameters, options, "cpsat"),
         time_limit,
@@ -194,7 +194,9 @@ class _Steps:
             if found.schedule is None or found.objective is None or found.message == INTERRUPTED:
                 return self._made(self._ended(name, found), {})
             self.theta[name] = cast(float, found.objective)
-        limits = limits_on_objectives(self.problem, self.theta, self.slack)
+        from .models.dispatch.composite import limits_of
+
+        limits = limits_of(self.problem, self.theta, self.slack)
         if on_limits is not None:
             on_limits(dict(self.theta), dict(limits))
         return self._made(self._bounded(limits, on_incumbent), limits)
@@ -208,6 +210,8 @@ class _Steps:
 
     def _bounded(self, limits: Mapping[str, float], on_incumbent: OnIncumbent | None) -> Result:
         """Optimize the main objective under the limits."""
+        from .models.dispatch.composite import best_kept
+
         bounded = self.problem.replace(limits=limits)
         known = best_kept(bounded, self._schedules()) if "warm_start" in self.method.obeyed() else None
         return self._solve(bounded, 1 - PURE_SHARE, self.deadline.remaining, known, on_incumbent, whole=True)
@@ -248,6 +252,8 @@ class _Steps:
     def _made(self, result: Result, limits: Mapping[str, float]) -> Composite:
         fallback = None
         if result.schedule is None and limits:
+            from .models.dispatch.composite import nearest
+
             fallback = nearest(self.problem.replace(limits=limits), self._schedules())
         main = self.problem.objective
         seconds = self.deadline.elapsed

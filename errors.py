@@ -86,3 +86,7 @@ class MissingValue(SchedlabError, KeyError):
     def __str__(self) -> str:
         """Return the message as it is; KeyError would put it into quotation marks."""
         return str(self.args[0])
+
+
+class ObjectiveDisagrees(SchedlabError, ValueError):
+    """The value of an objective is not the one that its costs give, so that searches optimize something else."""

@@ -169,7 +169,7 @@ def _has_detours(c: Constraint) -> bool:
 
     Then the engine loses solutions: it infers orders of points at the same time that the times do not require.
     """
-    if not isinstance(c, NoOverlap) or not c.transitions or all(v.size_lo > 0 for v in c.intervals):
+    if not isinstance(c, NoOverlap) or not c.timed or all(v.size_lo > 0 for v in c.intervals):
         return False
     times = np.array(c.transitions, dtype=np.float64)
     np.fill_diagonal(times, 0.0)  # i to i over k is never faster

@@ -437,7 +437,7 @@ class CpoLowering:
         return _within(e, lo, hi)
 
     def _no_overlap(self, c: NoOverlap) -> Iterator[Any]:
-        if c.transitions:
+        if c.timed:
             members = [self.intervals[v.index] for v in c.intervals]
             sequence = sequence_var(members, list(range(len(members))))
             yield cp.no_overlap(sequence, transition_matrix(c.capped().transitions))

@@ -57,10 +57,14 @@ def stage_of(model: Model, k: int, kept: Sequence[NamedConstraint] = ()) -> Mode
         return model
     stage = copy.copy(model)
     stage.objectives = model.objectives[k : k + 1]
-    rest = ((j, defined(model, j)) for j in range(k + 1, len(model.objectives)))
-    later = [NamedConstraint(f"objective {j + 1}", c) for j, c in rest if c is not None]
-    stage.constraints = [*model.constraints, *kept, *later]
+    stage.constraints = [*model.constraints, *kept, *defining(model, k + 1)]
     return stage
+
+
+def defining(model: Model, first: int) -> list[NamedConstraint]:
+    """Return constraints that the objectives from one on, which are left out, have a value."""
+    rest = ((k, defined(model, k)) for k in range(first, len(model.objectives)))
+    return [NamedConstraint(f"objective {k + 1}", c) for k, c in rest if c is not None]
 
 
 def keep(model: Model, k: int, value: float) -> NamedConstraint:
@@ -696,7 +700,7 @@ def complete(
     fixed = fixing(given)
     part = copy.copy(model)
     part.objectives = []
-    part.constraints = [*model.constraints, *fixed]
+    part.constraints = [*model.constraints, *fixed, *defining(model, 0)]
     left = limits.deadline.remaining
     seconds = START_SECONDS if left is None else min(START_SECONDS, START_SHARE * left)
     completed = run(

@@ -11,21 +11,21 @@ or the end of a job) and other node choices, then moves single jobs in the best 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from ..models import Dispatch, Profit, Schedule
+from ..models import Dispatch, Encoding, Profit, Schedule
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits
 from ..models.excerpt import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
-from .errors import LimitsBroken, NoSchedule
+from .errors import ConstraintBroken, LimitsBroken, NoSchedule, NothingFound
 from .kernels.orders import OrderResult
 from .list_scheduling import AFTERWARDS, ListScheduler, improve_order
 
@@ -77,6 +77,9 @@ class Allocator:
         A dispatching or profit problem.
     deadline
         When all calls of ``allocate`` must have ended; None: no limit.
+    encoding
+        The formulation whose answers the starts are. Only schedules that keep all constraints of its model are returned, those
+        included that were added to it. None: those of the problem's data alone.
 
     Examples
     --------
@@ -87,8 +90,11 @@ class Allocator:
     {'a': 10, 'b': 0}
     """
 
-    def __init__(self, problem: Dispatch | Profit, deadline: Deadline | None = None) -> None:
+    def __init__(
+        self, problem: Dispatch | Profit, deadline: Deadline | None = None, encoding: Encoding | None = None
+    ) -> None:
         self.problem = problem
+        self.encoding = encoding
         preparing = Deadline()
         prepared = arrays(problem)
         self._afterwards = AFTERWARDS * preparing.elapsed
@@ -97,7 +103,7 @@ class Allocator:
         self._sign = prepared.sign
         self._schedulers = _choosers(prepared)
         self._best: list[tuple[float, Ints]] = []
-        self.failure: NoSchedule | None = None
+        self.failure: NothingFound | None = None
 
     def allocate(self, starts: Mapping[str, int]) -> Schedule | None:
         """Return the better of two schedules: with and without the given starts (seconds, by job id) as lower bounds.
@@ -109,11 +115,12 @@ class Allocator:
         given = np.array([starts[j.id] for j in self.problem.jobs], np.int64)
         order = next(self._orders(given))
         with self._clock as clock:
-            best = _least(self._tries(self._schedulers[0], order, given, clock, finished=bool(self._best)))
-        if best is None:
+            tries = list(self._tries(self._schedulers[0], order, given, clock, finished=bool(self._best)))
+        if not tries:
             return None
-        self._best = sorted([*self._best, (best.value, given)], key=lambda b: b[0])[:KEPT]
-        return best.schedule() if best.kept else None
+        self._best = sorted([*self._best, (min(t.value for t in tries), given)], key=lambda b: b[0])[:KEPT]
+        best = _least(t for t in tries if self._in_model(t.schedule))
+        return best.schedule() if best is not None and best.kept else None
 
     def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
         """Return the best schedule that other orders, other node choices and moves of jobs make of the answers so far.
@@ -124,18 +131,28 @@ class Allocator:
             clock.reserve(self._afterwards)
             best = free = None
             for t in self._all_tries(clock):
-                best = _least((best, t))
+                if self._in_model(t.schedule):
+                    best = _least((best, t))
                 free = free if t.bounded else _least((free, t))
-        if best is None:
-            return None
-        schedule = best.schedule()
+        found = [] if best is None else [best.schedule()]
         if free is not None and not clock.over and (rounds or seconds is not None):
             count = rounds if seconds is None else MANY_ROUNDS
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(clock.deadline))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            schedule = min(schedule, moved, key=lambda s: (self._breaks(s), self._sign * self.problem.value(s)))
-        return None if self._breaks(schedule) else schedule
+            found += [moved] if self._in_model(lambda: moved) else []
+        kept = [schedule for schedule in found if not self._breaks(schedule)]
+        return min(kept, key=lambda schedule: self._sign * self.problem.value(schedule), default=None)
+
+    def _in_model(self, schedule: Callable[[], Schedule]) -> bool:
+        """Return whether a schedule keeps the constraints of the model, if there is one; keep what it breaks as the failure."""
+        if self.encoding is None:
+            return True
+        model = self.encoding.model
+        violations = model.check(self.encoding.write(schedule()))
+        if violations:
+            self.failure = ConstraintBroken(model.name, violations[0].message)
+        return not violations
 
     def _breaks(self, schedule: Schedule) -> bool:
         """Return whether a schedule breaks a limit on an objective."""
@@ -179,7 +196,13 @@ def _least(tries: Iterable[Try | None]) -> Try | None:
     return min((t for t in tries if t is not None), key=lambda t: t.value, default=None)
 
 
-def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int = ROUNDS, seed: int = 0) -> Schedule:
+def allocate(
+    problem: Dispatch | Profit,
+    starts: Mapping[str, int],
+    rounds: int = ROUNDS,
+    seed: int = 0,
+    encoding: Encoding | None = None,
+) -> Schedule:
     """Return a schedule near the given starts: the best of several orders and node choices, then improved by moves.
 
     Parameters
@@ -192,6 +215,9 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
         Number of moves of single jobs (``move_jobs``).
     seed
         Seed of the moves.
+    encoding
+        The formulation whose answers the starts are: the schedule keeps all constraints of its model, those included that were
+        added to it. None: those of the problem's data alone.
 
     Returns
     -------
@@ -206,8 +232,10 @@ def allocate(problem: Dispatch | Profit, starts: Mapping[str, int], rounds: int 
         If start windows and deadlines make every order fail.
     LimitsBroken
         If no schedule was found that keeps the limits on objectives.
+    ConstraintBroken
+        If no schedule was found that keeps the constraints of the model.
     """
-    allocator = Allocator(problem)
+    allocator = Allocator(problem, encoding=encoding)
     first = allocator.allocate(starts)
     schedule = allocator.repair(None, seed, rounds) or first
     if schedule is None:

@@ -44,6 +44,24 @@ class LimitsBroken(NothingFound):
         )
 
 
+class ConstraintBroken(NothingFound):
+    """Each schedule that an allocation tried breaks a constraint of the model of its starts.
+
+    Parameters
+    ----------
+    model
+        The name of the model.
+    fault
+        What the last schedule breaks.
+    """
+
+    def __init__(self, model: str, fault: str) -> None:
+        super().__init__(
+            f"no schedule was found that keeps the constraints of the model {model!r}: {fault}; formulations with the nodes in "
+            "their answers, such as counts, find one if there is one"
+        )
+
+
 def keeping_limits(problem: Dispatch, schedule: Schedule) -> Schedule:
     """Return a schedule of all jobs; raise LimitsBroken if it breaks a limit on an objective."""
     from ..models.dispatch.objectives import broken_limits

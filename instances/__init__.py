@@ -1,22 +1,28 @@
 """Instances: instance folders, readers of benchmark formats and of job logs, and generators."""
 
-from .files.events_file import read_events, write_events
-from .files.folder import Fault, InstanceError
-from .files.lines import FormatError, WorkloadError
-from .formats.batsim import read_batsim, write_batsim
-from .formats.eurora import eurora_platform, read_eurora
-from .formats.job_table import read_job_table
-from .formats.pbs import read_pbs
-from .formats.projects import read_mmlib, read_patterson, read_psplib
-from .formats.sacct import read_sacct
-from .formats.shops import read_fjsplib, read_jsplib
-from .formats.swf import read_swf, write_swf
-from .instance import Instance
-from .logged import Trace
-from .registry import UnknownInstance, generators, load, names, write
-from .scenarios import Scenarios, UnknownScenario
-from .traces import open_trace, read_trace
-from .workload import Workload
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..later import names_later
+
+if TYPE_CHECKING:
+    from .files.events_file import read_events, write_events
+    from .files.folder import Fault, InstanceError
+    from .files.lines import FormatError, WorkloadError
+    from .formats.batsim import read_batsim, write_batsim
+    from .formats.eurora import eurora_platform, read_eurora
+    from .formats.job_table import read_job_table
+    from .formats.pbs import read_pbs
+    from .formats.projects import read_mmlib, read_patterson, read_psplib
+    from .formats.sacct import read_sacct
+    from .formats.shops import read_fjsplib, read_jsplib
+    from .formats.swf import read_swf, write_swf
+    from .instance import Instance
+    from .logged import Trace
+    from .registry import UnknownInstance, generators, load, names, write
+    from .scenarios import Scenarios, UnknownScenario
+    from .traces import open_trace, read_trace
+    from .workload import Workload
 
 __all__ = [
     "Fault",
@@ -52,3 +58,34 @@ __all__ = [
     "write_events",
     "write_swf",
 ]
+
+LATER = {  # module: its names
+    "files.events_file": ("read_events", "write_events"),
+    "files.folder": ("Fault", "InstanceError"),
+    "files.lines": ("FormatError", "WorkloadError"),
+    "formats.batsim": ("read_batsim", "write_batsim"),
+    "formats.eurora": ("eurora_platform", "read_eurora"),
+    "formats.job_table": ("read_job_table",),
+    "formats.pbs": ("read_pbs",),
+    "formats.projects": ("read_mmlib", "read_patterson", "read_psplib"),
+    "formats.sacct": ("read_sacct",),
+    "formats.shops": ("read_fjsplib", "read_jsplib"),
+    "formats.swf": ("read_swf", "write_swf"),
+    "instance": ("Instance",),
+    "logged": ("Trace",),
+    "registry": ("UnknownInstance", "generators", "load", "names", "write"),
+    "scenarios": ("Scenarios", "UnknownScenario"),
+    "traces": ("open_trace", "read_trace"),
+    "workload": ("Workload",),
+}
+__getattr__ = names_later(__name__, LATER)
+
+import_module(
+    f"{__name__}.generators"
+)  # once, so that no later import puts this folder in the place of the table of its name
+del globals()["generators"]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are imported when they are first used included."""
+    return sorted(__all__)

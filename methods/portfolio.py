@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavailable, WarmStart
 from ..backends.result import Offset, close, gap_of, refutation, refutes
@@ -14,7 +14,7 @@ from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
 from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
-from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule, kind
+from ..models import Problem, Schedule, kind
 from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.plugins import is_false
@@ -22,6 +22,9 @@ from ..models.problem import Value
 from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
 from .solvers import Auto, SolverMethod
 from .text import parse_method
+
+if TYPE_CHECKING:
+    from ..models import Dispatch, Eviction, Profit, Project
 
 # --- The steps of ``auto`` for each kind of problem: what runs, and how much of the time limit it may take.
 

@@ -1,30 +1,35 @@
 """The modelling language, the problems declared in it, and the checker of their schedules."""
 
-from .desired_profile import DesiredProfile
-from .dispatch.jobs import Chunk, Job, Queue, Running
-from .dispatch.problem import Dispatch
-from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
-from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
-from .eviction.problem import Eviction
-from .node_states import NodeEvent, NodeStates
-from .platform import NodeGroup, Platform, ProblemError
-from .problem import Encoding, Problem, Schedule
-from .profit.cooling import Cooling
-from .profit.problem import Profit
-from .project.problem import Mode, Project, Resource, Task
-from .site import (
-    QOS,
-    Association,
-    Licence,
-    Limits,
-    Partition,
-    PBSSettings,
-    SchedulerSettings,
-    Site,
-    SiteNode,
-    SiteReservation,
-)
-from .step_function import StepFunction
+from typing import TYPE_CHECKING
+
+from ..later import names_later
+
+if TYPE_CHECKING:
+    from .desired_profile import DesiredProfile
+    from .dispatch.jobs import Chunk, Job, Queue, Running
+    from .dispatch.problem import Dispatch
+    from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
+    from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
+    from .eviction.problem import Eviction
+    from .node_states import NodeEvent, NodeStates
+    from .platform import NodeGroup, Platform, ProblemError
+    from .problem import Encoding, Problem, Schedule
+    from .profit.cooling import Cooling
+    from .profit.problem import Profit
+    from .project.problem import Mode, Project, Resource, Task
+    from .site import (
+        QOS,
+        Association,
+        Licence,
+        Limits,
+        Partition,
+        PBSSettings,
+        SchedulerSettings,
+        Site,
+        SiteNode,
+        SiteReservation,
+    )
+    from .step_function import StepFunction
 
 __all__ = [
     "Association",
@@ -69,3 +74,37 @@ __all__ = [
     "Task",
     "SiteRequest",
 ]
+
+LATER = {  # module: its names
+    "desired_profile": ("DesiredProfile",),
+    "dispatch.jobs": ("Chunk", "Job", "Queue", "Running"),
+    "dispatch.problem": ("Dispatch",),
+    "dispatch.site_request": ("Dependency", "Gres", "Recorded", "RecordedAttempt", "SiteRequest"),
+    "eviction.jobs": ("BatchJob", "Checkpointing", "EvictionCandidate", "EvictionPlan"),
+    "eviction.problem": ("Eviction",),
+    "node_states": ("NodeEvent", "NodeStates"),
+    "platform": ("NodeGroup", "Platform", "ProblemError"),
+    "problem": ("Encoding", "Problem", "Schedule"),
+    "profit.cooling": ("Cooling",),
+    "profit.problem": ("Profit",),
+    "project.problem": ("Mode", "Project", "Resource", "Task"),
+    "site": (
+        "QOS",
+        "Association",
+        "Licence",
+        "Limits",
+        "Partition",
+        "PBSSettings",
+        "SchedulerSettings",
+        "Site",
+        "SiteNode",
+        "SiteReservation",
+    ),
+    "step_function": ("StepFunction",),
+}
+__getattr__ = names_later(__name__, LATER)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are imported when they are first used included."""
+    return sorted(__all__)

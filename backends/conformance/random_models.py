@@ -233,7 +233,7 @@ class RandomTransitions:
                 times[1][k] = times[k][1] = 0
             times[0][2] = times[2][0] = max(1, chosen[1].size_lo) + rng.randint(1, 2)
         made = no_overlap(chosen, times)
-        if made.transitions:
+        if made.timed:
             self.used.add("transitions")
             if any(v.size_lo == 0 for v in chosen):
                 self.used.add("transitions of points")
@@ -301,7 +301,7 @@ class RandomPattern:
                 rng.shuffle(members)
                 times = [[rng.choice([0, 1, 1, 2]) for _ in members] for _ in members] if transitions else None
                 made = no_overlap(members, times)
-                if made.transitions:
+                if made.timed:
                     self.used.add("transitions")
                 self.model.add(made, f"machine {k + 1}")
 

@@ -669,7 +669,7 @@ def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
     demands: Sequence[int | Linear] = c.demands if isinstance(c, Cumulative) else [1] * len(members)
     single = list(zip(members, demands, strict=True))
     grouped = []
-    if not (isinstance(c, NoOverlap) and c.transitions) and choices.shared(members):
+    if not (isinstance(c, NoOverlap) and c.timed) and choices.shared(members):
         several, single = choices.groups(single)
         for group in several:
             alternative = choices.alternative(group)
@@ -729,13 +729,22 @@ class _Relations:
         self._tie([a for a in atoms_below(expressions) if _decides(a)])
 
     def _cycles(self) -> list[int]:
-        """Return the number of the strongly connected component of each node."""
-        from scipy.sparse import coo_array  # 0.1 s, which models without optional intervals do not need
-        from scipy.sparse.csgraph import connected_components
-
-        n = len(self._number)
-        edges = coo_array((np.ones(len(self._from), dtype=np.int8), (self._from, self._to)), shape=(n, n))
-        component: list[int] = connected_components(edges, connection="strong")[1].tolist()
+        """Return the number of the strongly connected component of each node: Kosaraju's algorithm, without recursion."""
+        after: list[list[int]] = [[] for _ in self._number]
+        before: list[list[int]] = [[] for _ in self._number]
+        for x, y in zip(self._from, self._to, strict=True):
+            after[x].append(y)
+            before[y].append(x)
+        component = [-1] * len(after)
+        for root in reversed(_postorder(after)):
+            if component[root] < 0:
+                reached = [root]
+                component[root] = root
+                for x in reached:  # which grows
+                    new = [y for y in before[x] if component[y] < 0]
+                    for y in new:
+                        component[y] = root
+                    reached += dict.fromkeys(new)
         return component
 
     def _before(self, x: Hashable, y: Hashable) -> None:
@@ -799,6 +808,27 @@ class _Relations:
         else:  # the value of holds is a truth value, which is no node
             self._join(nodes if isinstance(f, Holds) else [f, *nodes])
             self._tie_all(f.operands)
+
+
+def _postorder(after: Sequence[Sequence[int]]) -> list[int]:
+    """Return the nodes of a graph in the order in which a search in depth leaves them."""
+    order: list[int] = []
+    entered = [False] * len(after)
+    for root in range(len(after)):
+        if entered[root]:
+            continue
+        entered[root] = True
+        path = [(root, iter(after[root]))]
+        while path:
+            x, successors = path[-1]
+            y = next((y for y in successors if not entered[y]), None)
+            if y is None:
+                order.append(x)
+                path.pop()
+            else:
+                entered[y] = True
+                path.append((y, iter(after[y])))
+    return order
 
 
 def _decides(a: Atom) -> bool:

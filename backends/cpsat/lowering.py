@@ -207,8 +207,10 @@ class Demands:
                 x = self.expressions.integer[atom.index]
                 return self._above(x), self.native.multiple(x, factor)
         w = self.native.whole(self.expressions.form(demand), 1)
-        if len(w.terms) > 1:
-            total = self.native.variable((self.native.bounds(w),), "", w.value)
+        low, high = self.native.bounds(w)
+        if len(w.terms) > 1 or low < 0:
+            # no demand is negative, but the bounds of its native form can be: those of a difference, for example
+            total = self.native.variable(((max(low, 0), high),), "", w.value)
             self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
             w = WholeForm({total: 1}, 0)
         return self._demanding(w), self.native.expression(w) if w.terms else w.constant
@@ -555,7 +557,7 @@ class CpSatLowering:
                     work_done(self, intervals, demands, max(capacity for _, capacity in steps))
             case NoOverlap(intervals):
                 single = [1] * len(intervals)
-                if constraint.transitions:
+                if constraint.timed:
                     transitions(self, constraint)
                 else:
                     occupying, _ = self.rows_of(intervals, single)

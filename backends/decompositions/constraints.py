@@ -325,7 +325,7 @@ class Transitions(Decomposition):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint."""
         copied = super().constraint(c)
-        if not isinstance(copied, NoOverlap) or not copied.transitions:
+        if not isinstance(copied, NoOverlap) or not copied.timed:
             return copied
         copied = copied.capped()
         for a, b in combinations(range(len(copied.intervals)), 2):

@@ -270,7 +270,7 @@ def _of_constraint(c: Constraint) -> Iterator[Construct]:
             yield Construct.SYNCHRONIZE
         case NoOverlap():
             yield Construct.NO_OVERLAP
-            if c.transitions:
+            if c.timed:
                 yield Construct.TRANSITIONS
         case AllOrNone():
             yield Construct.ALL_OR_NONE

@@ -119,10 +119,10 @@ class Pairwise:
                 n = len(c.intervals) + (len(c.steps) - 1 if isinstance(c, Cumulative) else 0)
                 pairs = n * (n - 1) // 2
                 states = 2 if isinstance(c, NoOverlap) else 4
-                rows += 2 * pairs if isinstance(c, NoOverlap) and c.transitions else 0
+                rows += 2 * pairs if isinstance(c, NoOverlap) and c.timed else 0
                 rows = rows + (states + 1) * pairs
                 columns = columns + states * pairs
-                nonzeros += (4 * states + (10 if isinstance(c, NoOverlap) and c.transitions else 4)) * pairs
+                nonzeros += (4 * states + (10 if isinstance(c, NoOverlap) and c.timed else 4)) * pairs
         return rows, columns, nonzeros
 
     def rebuilt(self, assignment: Assignment) -> Assignment:
@@ -142,7 +142,7 @@ class Pairwise:
         m = self._members([v for v in c.intervals if v.size_hi > 0], [])
         i, j = self._pairs(m)
         self._states(m, i, j, np.zeros(len(i), dtype=bool))
-        if c.transitions:
+        if c.timed:
             transitions(self.form, self.intervals, c, self._before)
 
     def _before(self, v: Interval, w: Interval) -> tuple[int, int] | None:

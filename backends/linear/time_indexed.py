@@ -112,7 +112,7 @@ class _Rebuild:
                     load = Load(np.ones(grid.cells))
                     for v in intervals:
                         self.uses[v.index].append((load, 1.0))
-                    if c.transitions:
+                    if c.timed:
                         self.transitions.append(c)
                 case ForbidExtent(v, windows):
                     self.forbidden[v.index] += windows
@@ -258,7 +258,7 @@ class TimeIndexed:
                 at = np.array([v.index for v in c.intervals], dtype=np.int64)
                 nonzeros += int((slots[at] * cells[at]).sum())
                 rows += grid.cells
-                if isinstance(c, NoOverlap) and c.transitions:
+                if isinstance(c, NoOverlap) and c.timed:
                     added = predict_transitions(c, slots, cells)
                     rows = rows + added[0]
                     nonzeros = nonzeros + added[1]
@@ -291,7 +291,7 @@ class TimeIndexed:
     def no_overlap(self, c: NoOverlap) -> None:
         """Add the rows of a no_overlap: at most one interval occupies each cell."""
         self._resource(c.intervals, [1] * len(c.intervals), np.ones(self.grid.cells))
-        if c.transitions:
+        if c.timed:
             transitions(self.form, self.intervals, c)
 
     def forbid_extent(self, c: ForbidExtent) -> None:

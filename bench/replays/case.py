@@ -511,11 +511,15 @@ def replay_case(
     if replay.trace and replay.scenario is not None:
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
+        from ...simulation.features.site_limits import node_events_of
+        from .open_log import open_log
+
         site = site_of(replay)
         _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, desired=desired, site=site)
+        events = () if site is None else node_events_of(site, platform)
+        case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=events, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
     centre = None

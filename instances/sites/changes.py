@@ -34,6 +34,7 @@ ARITHMETIC = re.compile(r"(?P<path>\S+)\s+(?P<sign>[*+-])\s*(?P<value>\S+)")
 EXAMPLES = '"qos.limited.MaxJobsPerUser = 6", "partition.debug.nodes += n[3-4]" or "nodes.batch * 1.2"'
 NO_LIMIT = frozenset(("", "none", "unlimited", "infinite", "-1"))
 SIGNS = {"+": "+=", "-": "-=", "*": "*="}
+MOST_NODES = 200_000  # of a partition that is made larger; a replay with more takes hours and many GB
 LIMITS = frozenset(each.name for each in fields(Limits))
 
 
@@ -324,9 +325,16 @@ def _nodes(change: Change, site: Site) -> Site:
     own = [site.node(name) for name in site.partition(change.name).nodes]
     value = _value(change, "nodes", whole)
     counted = replace(change, field="the number of nodes")
-    number = _combined(counted, len(own), value)
-    if number < 1:
-        raise change.wrong(f"partition {change.name} would have {how_many(number, 'node')}; at least 1 is expected")
+    exact = _combined(counted, float(len(own)), float(value))
+    if exact < 1:
+        raise change.wrong(f"partition {change.name} would have {how_many(exact, 'node', 'g')}; at least 1 is expected")
+    if exact > MOST_NODES:
+        raise change.wrong(
+            f"partition {change.name} would have {how_many(round(exact), 'node', ',')}; at most {MOST_NODES:,} are expected"
+        )
+    number = round(exact)
+    if number == len(own) != exact:
+        raise change.wrong(f"partition {change.name} would have {exact:g} nodes, which are the {number} that it has")
     if number < len(own):
         return _without(site, {node.name for node in own[number:]})
     return _more(site, change.name, own, number - len(own))

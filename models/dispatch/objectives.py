@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...errors import SchedlabError
+from ...errors import ObjectiveDisagrees, SchedlabError
 from ...models import language as sl
 from ..arguments import checked, expect, is_number, is_real, is_whole, rational, shown
 from ..array_types import Floats, Ints
@@ -225,10 +225,6 @@ class UnknownObjective(UnknownName, ProblemError):
     def __init__(self, message: str, near: list[str]) -> None:
         SchedlabError.__init__(self, message)
         self.near = near
-
-
-class ObjectiveDisagrees(SchedlabError, ValueError):
-    """The value of an objective is not the one that its costs give, so that searches optimize something else."""
 
 
 @with_short_repr

@@ -9,12 +9,13 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
 from ..excerpt import ByName, with_short_repr
+from ..kind import resolve
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import pandas
 
 
+READ_LOG = "..instances.formats.swf:read_swf"  # of a path; imported when it is needed
 SETTINGS = {"nodes_needed": 0, "deadline_s": 0, "step_s": 1, "now": None}  # whole numbers and their least values
 
 
@@ -99,8 +101,6 @@ class Eviction:
 
     kind: str = field(default="eviction", init=False)
     sense: Literal["minimize", "maximize"] = field(default="minimize", init=False)
-    # reads the log of a path; set by schedlab.instances, which this layer may not import
-    read_log: ClassVar[Callable[[str | Path], Log] | None] = None
 
     def __init__(
         self,
@@ -178,9 +178,7 @@ class Eviction:
             If no job runs at that time, or the jobs have fewer nodes than are needed.
         """
         if isinstance(trace, (str, Path)):
-            if cls.read_log is None:
-                raise ProblemError(f"{trace}: import schedlab.instances to read logs by their path, or pass a Workload")
-            trace = cls.read_log(trace)
+            trace = cast(Log, resolve(READ_LOG)(trace))
         settings = checkpointing or Checkpointing()
         jobs = [BatchJob(*row) for row in running_jobs(trace, at, settings)]
         bandwidths = settings.file_system_mb_s, settings.node_mb_s

@@ -198,14 +198,41 @@ class Project:
     @cached_property
     def graph(self) -> Any:
         """The precedences as a ``networkx.DiGraph`` of task names; the edges have a ``delay``."""
-        import networkx as nx
+        import networkx as nx  # 0.2 s: what only reads precedences uses ``after`` and ``before``
 
         graph = nx.DiGraph()
         graph.add_nodes_from(t.name for t in self.tasks)
-        for before, after, delay in self.precedences:
-            known = graph.get_edge_data(before, after)
-            graph.add_edge(before, after, delay=delay if known is None else max(delay, known["delay"]))
+        for before, links in self.after.items():
+            graph.add_edges_from((before, after, {"delay": delay}) for after, delay in links.items())
         return graph
+
+    @cached_property
+    def after(self) -> dict[str, dict[str, int]]:
+        """The successors of each task, with the greatest delay of each."""
+        links: dict[str, dict[str, int]] = {t.name: {} for t in self.tasks}
+        for before, after, delay in self.precedences:
+            links[before][after] = max(delay, links[before].get(after, delay))
+        return links
+
+    @cached_property
+    def before(self) -> dict[str, dict[str, int]]:
+        """The predecessors of each task, with the greatest delay of each."""
+        links: dict[str, dict[str, int]] = {t.name: {} for t in self.tasks}
+        for before, after, delay in self.precedences:
+            links[after][before] = max(delay, links[after].get(before, delay))
+        return links
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The tasks so that each one follows its predecessors; without those on or after a cycle."""
+        left = {name: len(links) for name, links in self.before.items()}
+        order = [name for name, count in left.items() if not count]
+        for name in order:  # which grows
+            for after in self.after[name]:
+                left[after] -= 1
+                if not left[after]:
+                    order.append(after)
+        return tuple(order)
 
     @cached_property
     def heads(self) -> dict[str, int]:
@@ -344,15 +371,16 @@ def _longest(project: Project, forward: bool) -> dict[str, int]:
 
     A task that may be left out is no part of a path to another task. Paths to a start begin with release dates.
     """
-    import networkx as nx
-
-    graph = project.graph if forward else project.graph.reverse(copy=False)
+    links, order = project.before, project.order
+    if not forward:
+        links, order = project.after, order[::-1]
     shortest = {t.name: min(m.duration for m in project.possible(t)) for t in project.tasks}
     paths_from = {t.name: t.release if forward else 0 for t in project.tasks}
     left_out = {t.name for t in project.tasks if t.optional}
-    for name in nx.topological_sort(graph):
-        before = ((o, edge) for o, edge in graph.pred[name].items() if o not in left_out)
-        paths = (paths_from[other] + shortest[other] + edge["delay"] for other, edge in before)
+    for name in order:
+        paths = (
+            paths_from[other] + shortest[other] + delay for other, delay in links[name].items() if other not in left_out
+        )
         paths_from[name] = max(paths_from[name], max(paths, default=0))
     return paths_from
 
@@ -526,12 +554,11 @@ def _faults_of_permutation(p: Project) -> Iterator[str]:
 
 
 def _cycles(p: Project) -> Iterator[str]:
+    if len(p.order) == len(p.tasks):
+        return
     import networkx as nx
 
-    try:
-        cycle: Sequence[tuple[str, str]] = nx.find_cycle(p.graph)
-    except nx.NetworkXNoCycle:
-        return
+    cycle: Sequence[tuple[str, str]] = nx.find_cycle(p.graph)
     yield f"the precedences form a cycle: {' -> '.join([before for before, _ in cycle] + [cycle[0][0]])}"
 
 
