@@ -16,6 +16,7 @@ from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongVa
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.excerpt import hint
+from ..models.garbage_collector import uncollected
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
 from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
@@ -206,7 +207,8 @@ def build_deadline(limits: Limits) -> Deadline:
 def _compiled(solver: Backend, model: Model, options: dict[str, Any]) -> Compiled:
     """Compile a model, after replacing the constructs that the backend does not support."""
     try:
-        return _compiled_exactly(solver, model, options)
+        with uncollected():
+            return _compiled_exactly(solver, model, options)
     except OverflowError as e:
         raise SolverUnavailable(f"a number of the model is too large for {solver.name}: {e}; use other units") from e
 

@@ -23,6 +23,7 @@ from . import kind as kinds
 from .arguments import expect
 from .deadline import OutOfTime
 from .excerpt import ByName, UnknownName, excerpt, one_line
+from .garbage_collector import uncollected
 from .language import Model
 from .plugins import PluginError, WrongAnswer, is_module
 from .problem import Encoding, Problem
@@ -205,7 +206,10 @@ def encoding_of(problem: Problem, name: str | None = None) -> Encoding:
     chosen = next(iter(all_formulations(problem)), None) if name is None else name
     if chosen is None:
         raise WrongArgument(f"{problem.kind} problems have no formulations; a heuristic may solve them")
-    return checked_encoding(find_formulation(problem, chosen)(), f"formulation {chosen!r} of {problem.kind} problems")
+    build = find_formulation(problem, chosen)
+    with uncollected():
+        made = build()
+    return checked_encoding(made, f"formulation {chosen!r} of {problem.kind} problems")
 
 
 def checked_encoding(made: object, label: str) -> Encoding:

@@ -512,7 +512,6 @@ def replay_case(
         raise WrongUse(f"--scenario {replay.scenario}: only profit instances have scenarios; a log has none")
     if replay.trace:
         from ...simulation.features.site_limits import node_events_of
-        from .open_log import open_log
 
         site = site_of(replay)
         _, workload, platform, site = open_log(path, replay, view.first, site)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import inspect
 import json
 import platform
@@ -34,6 +33,7 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
 
 from ...errors import WrongArgument
+from ..garbage_collector import uncollected
 from .plain import Kind
 
 # --- Machine code of our kernels that a wheel contains (``make wheel``), loaded where it fits instead of being compiled.
@@ -604,18 +604,6 @@ def _untimed() -> Iterator[None]:
         measured[:] = kept
 
 
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Switch the garbage collector off: it would go through millions of numba's objects, and find nothing to delete."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
-
-
 class Kernel(CPUDispatcher):
     """A compiled function with one version for constants and variables of the same type."""
 
@@ -625,7 +613,7 @@ class Kernel(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         """Load the version for a signature from the cache, or compile it."""
-        with global_compiler_lock, _no_collection(), _untimed():
+        with global_compiler_lock, uncollected(), _untimed():  # else it goes through millions of objects of numba
             try:
                 return super().compile(sig)
             finally:

@@ -18,6 +18,7 @@ from ...models.dispatch.arrays import NodeArrays, occupied
 from ...models.dispatch.jobs import DAY, Window
 from ...models.dispatch.objectives import find_objective
 from ...models.excerpt import with_short_repr
+from ...models.garbage_collector import uncollected
 from ...models.node_states import node_states
 from ...models.problem import Encoding, Schedule
 from ..dispatcher import Decision, Moment, Start
@@ -34,7 +35,6 @@ from .cp.model import (
     origin_of,
     problem_of,
     running_usage,
-    uncollected,
     whole_jobs,
     windows_of,
 )

@@ -53,6 +53,7 @@ from ....models.dispatch.formulations import Blocks, Levels
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
 from ....models.excerpt import excerpt, with_short_repr
+from ....models.garbage_collector import uncollected
 from ...dispatcher import Decision, Moment, Start
 from ...errors import NO_ROOM
 from .control import FIRST_SHARE, RELAXATION, USED, AdaptiveControl, Control, FewJobs, Placed, Solver, limit_of, warm_up
@@ -71,7 +72,6 @@ from .model import (
     pooled_start,
     problem_of,
     running_usage,
-    uncollected,
     usual_objective,
     windows_of_model,
     without_horizon,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple, overload
 
@@ -249,28 +247,6 @@ Starts after that are not decided now, and each window costs solving time.
 
 Usage = tuple[Ints, Ints, Ints]
 """Use of nodes by running jobs, one entry per (job, node): node index, end in seconds, amounts (entries, resources)."""
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Switch the garbage collector off while a model is built and lowered.
-
-    A node model of 100 jobs has about 100,000 objects, all in use. To examine them again and again takes a third of the
-    time; to examine all objects of a replay once takes 0.1 s.
-
-    Examples
-    --------
-    >>> with uncollected():
-    ...     gc.isenabled()
-    False
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 class RunningUsage(NamedTuple):
