@@ -86,7 +86,7 @@ class Answer:
     shift: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as an object of the schema ``schedlab-decision`` (docs/decide.md)."""
+        """Return the answer as an object of the schema ``schedlab-decision`` (docs/reference/decide.md)."""
         return {
             "schema": SCHEMA,
             "version": VERSION,
@@ -749,7 +749,7 @@ def _started(following: MachineState, state: MachineState) -> Iterator[tuple[str
 
 
 def comparisons_to_json(dispatcher: str, within: int, compared: Sequence[Comparison]) -> dict[str, Any]:
-    """Return comparisons as an object of the schema ``schedlab-decision-comparison`` (docs/decide.md)."""
+    """Return comparisons as an object of the schema ``schedlab-decision-comparison`` (docs/reference/decide.md)."""
     listed = [c.to_json() for c in compared]
     return {
         "schema": COMPARISON_SCHEMA,

@@ -51,7 +51,7 @@ def decide(
     state: Annotated[
         Path,
         typer.Argument(
-            help="state of the machine: JSON, see docs/decide.md; or a folder of states, each against the next"
+            help="state of the machine: JSON, see docs/reference/decide.md; or a folder of states, each against the next"
         ),
     ],
     dispatcher: Annotated[

@@ -1,4 +1,4 @@
-"""The state of a machine and its queue at one time, read from JSON; docs/decide.md has the schema and an example."""
+"""The state of a machine and its queue at one time, read from JSON; docs/reference/decide.md has the schema and an example."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ def check_part_names(jobs: Iterable[tuple[Job, Entry]], ids: Container[str]) -> 
                 entry.add_fault("chunks", f"no other job {name}, which is the name of chunk {k + 1}", job.id)
 
 
-# --- Reading of the state of a machine from JSON; docs/decide.md has the schema and an example.
+# --- Reading of the state of a machine from JSON; docs/reference/decide.md has the schema and an example.
 
 HOUR = 3600  # default of the expected waiting time of a queue in seconds
 WAITING = ("id", "submit", "walltime", "units", "request", "chunks", "queue", "earliest_start", "latest_start", "user",
