@@ -1,4 +1,4 @@
-"""The record of a run and of the machine it ran on. Unknown values are null, never 0 or infinity; ``records.form`` describes the fields."""
+"""The record of a run and of the machine it ran on. Unknown values are null, never 0 or infinity; ``records.store`` has the types of the fields."""
 
 from __future__ import annotations
 
