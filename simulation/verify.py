@@ -57,14 +57,14 @@ def violations(
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
     8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
        attempt of a job that ran at the begin is the run that was given.
-    9. Reservations and events of the server (see ``verify.production``): no job uses reserved amounts; jobs of private
+    9. Reservations and events of the server (see ``verify_features``): no job uses reserved amounts; jobs of private
        queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
        queue starts; jobs are changed and leave for a reason.
     10. After each start, the use of the node, or the number of nodes in use where they can be counted, and the power of
         all running jobs are at most those of the profiles ``within`` at that time.
-    11. Evictions (see ``verify.preemption``): the work that attempts keep, the times and the bandwidth of checkpoints, the
+    11. Evictions (see ``verify_features``): the work that attempts keep, the times and the bandwidth of checkpoints, the
         eviction problems and plans, the starts of on-demand jobs, reserved nodes.
-    12. Nodes that are switched off and on (see ``verify.nodes``): their states follow each other and last as long as they
+    12. Nodes that are switched off and on (see ``verify_features``): their states follow each other and last as long as they
         must, and no job runs on a node that is not on.
 
     13. Each job is on nodes that it may use (``Queue.nodes``, ``Job.nodes``, ``features``), with at most ``per_node`` units on

@@ -62,7 +62,7 @@ class BenchKind(Protocol):
 
     @property
     def record_fields(self) -> Mapping[str, Any]:
-        """The extra fields of its records, with the types of their values in JSON (``records.form``); a run without an answer lacks them."""
+        """The extra fields of its records, with the types of their values in JSON (``records.store``); a run without an answer lacks them."""
 
     @property
     def nested_fields(self) -> Sequence[str]:

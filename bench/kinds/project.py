@@ -37,7 +37,7 @@ FIELDS: Mapping[str, Any] = {
 
 
 def fields(project: Project, schedule: Schedule) -> Record:
-    """Return the extra fields of a valid schedule; ``records.form`` describes them."""
+    """Return the extra fields of a valid schedule; ``records.store`` describes them."""
     rows = [list(row) for row in scheduled(project, schedule)]
     return {"tasks": rows, "resources": capacities(project)}
 

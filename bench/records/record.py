@@ -143,7 +143,7 @@ def areas_of(record: Mapping[str, Any]) -> Iterator[Area]:
         yield Area(o["node"], o["start"], o["end"], o["state"])
 
 
-# --- The record of a run. Unknown values are null, never 0 or infinity. The fields are described in ``records.form``.
+# --- The record of a run. Unknown values are null, never 0 or infinity. The fields are described in ``records.store``.
 
 OF_REPLAYS = (
     "metrics",

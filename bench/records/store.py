@@ -448,7 +448,7 @@ def read_results(folder: str | Path) -> pandas.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        The columns are the fields of the records (see ``bench.records.form``). Nested fields have columns such as
+        The columns are the fields of the records (see ``bench.records.store``). Nested fields have columns such as
         ``seconds.solve``, ``metrics.wait_mean``, ``account.horizon.pue``; ``incumbents``, ``violations`` and
         ``schedule`` are not divided.
 

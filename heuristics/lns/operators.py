@@ -629,9 +629,9 @@ class RuinAndRecreate:
     Parameters
     ----------
     destroy
-        The destroy operators, see ``lns.ruin``; None: ``usual_destroy``.
+        The destroy operators, see above; None: ``usual_destroy``.
     repair
-        The repair operators, see ``lns.ruin``; None: ``usual_repair``.
+        The repair operators, see above; None: ``usual_repair``.
     acceptance
         When a step is kept, if the search has no acceptance criterion for all operators.
     restart

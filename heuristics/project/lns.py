@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # --- A large-neighbourhood search for projects.
 #
 # 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; each is
-#    justified twice (``kernels.projects.schedules``). Keep the best ones. A start is kept as well.
+#    justified twice (``kernels.project_schedules``). Keep the best ones. A start is kept as well.
 # 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
 #    gain per second (``lns.control``).
 # 3. Let it take a turn:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 #    the last tenth of it (``proved_bound``).
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
-# (``lns.turns``).
+# (``lns.control``).
 
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most

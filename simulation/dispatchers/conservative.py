@@ -259,7 +259,7 @@ _new_scratch = internal(new_scratch)
 def running_profile(trace: TraceArrays, state: State) -> Profile:
     """Return the free capacity of each place from now on, given the expected ends of the running jobs.
 
-    That of the whole machine is set in the state (``events.ahead``).
+    That of the whole machine is set in the state (``events.entries``).
     """
     if trace.machine_capacity.size > 0:
         begin_ahead(trace, state)

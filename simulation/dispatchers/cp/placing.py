@@ -28,7 +28,7 @@ from ...dispatcher import Moment, Start
 
 # --- Heterogeneous jobs on the timeline of the nodes: all chunks of a job start together.
 #
-# The placement is that of list scheduling (``heuristics.kernels.chunks``): the earliest start at which best fit finds nodes
+# The placement is that of list scheduling (``heuristics.kernels.placement``): the earliest start at which best fit finds nodes
 # for all chunks. Jobs of equal units have a kernel of their own, so this one is compiled only where it is
 # needed.
 
