@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
 from ...backends.result import refutation, refutes, relative_gap
+from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Report
-from ...models.platform import NodeGroup, Platform
+from ...models.platform import NamedNodes, NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of
+from ...models.site import in_ranges
 from ..kinds.base import bench_kind
 from ..replays.settings import ReplaySettings
 from ..runs.process import machine_memory
@@ -83,9 +85,7 @@ def described(simulation: Simulation, replay: ReplaySettings) -> dict[str, Any]:
         "allocator": simulation.allocator,
         "options": replay.fields,
         "jobs": len(simulation.workload),
-        "platform": [
-            {"name": g.name, "count": g.count, "capacity": dict(g.capacity)} for g in simulation.platform.groups
-        ],
+        "platform": [_described_group(g) for g in simulation.platform.groups],
         "notes": list(simulation.notes),
         "report": report_as_json(simulation.workload.report),
     }
@@ -108,9 +108,21 @@ def report_as_json(report: Report) -> dict[str, Any]:
     }
 
 
+def _described_group(group: NodeGroup) -> dict[str, Any]:
+    described = {"name": group.name, "count": group.count, "capacity": dict(group.capacity)}
+    return described | ({"names": in_ranges(group.nodes)} if isinstance(group, NamedNodes) else {})
+
+
 def platform_of(groups: list[dict[str, Any]]) -> Platform:
     """Return the platform of a record."""
-    return Platform([NodeGroup(g["name"], g["count"], g["capacity"]) for g in groups])
+    return Platform([_group_of(g) for g in groups])
+
+
+def _group_of(described: dict[str, Any]) -> NodeGroup:
+    name, count, capacity = described["name"], described["count"], described["capacity"]
+    if "names" not in described:
+        return NodeGroup(name, count, capacity)
+    return NamedNodes(name, count, capacity, tuple(hosts_of(described["names"])))
 
 
 class Area(NamedTuple):

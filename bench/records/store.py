@@ -679,6 +679,9 @@ class NodesOfPlatform(TypedDict, closed=True):
     name: str
     count: Annotated[int, Ge(1), Le(10**7)]
     capacity: dict[str, Count]  # of a node
+    names: NotRequired[
+        str
+    ]  # of the nodes, if they have names of their own, as a list of hosts in the notation of Slurm
 
 
 class ReplayDescription(TypedDict):
