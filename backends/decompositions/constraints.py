@@ -499,7 +499,11 @@ class Sequences(Decomposition):
         for pair in left.next.keys() | right.next.keys():
             here = left.next.get(pair)
             there = right.next.get(pair)
-            gap = (Linear({}, 0) if here is None else here.linear()) - (0 if there is None else there)
+            gap = Linear({}, 0)
+            if here is not None:
+                gap = here.linear()
+            if there is not None:
+                gap = gap - there
             self.add_range(gap, 0, 0)
 
     def _arcs(self, intervals: tuple[Interval, ...]) -> Arcs:
@@ -601,8 +605,12 @@ class Levels(Decomposition):
         kinds: dict[tuple[int, str], tuple[Linear, bool, bool]] = {}
 
         def note(key: tuple[int, str], time: Linear, least: float, most: float) -> None:
-            _, above, below = kinds.get(key, (time, False, False))
-            kinds[key] = time, above or most > 0, below or least < 0
+            rises = most > 0
+            falls = least < 0
+            if key in kinds:
+                rises = rises or kinds[key][1]
+                falls = falls or kinds[key][2]
+            kinds[key] = (time, rises, falls)
 
         for edge, v, height in c.changes:
             least, most = self.bounds.of(height)

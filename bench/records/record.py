@@ -109,8 +109,10 @@ def report_as_json(report: Report) -> dict[str, Any]:
 
 
 def _described_group(group: NodeGroup) -> dict[str, Any]:
-    described = {"name": group.name, "count": group.count, "capacity": dict(group.capacity)}
-    return described | ({"names": in_ranges(group.nodes)} if isinstance(group, NamedNodes) else {})
+    described: dict[str, Any] = {"name": group.name, "count": group.count, "capacity": dict(group.capacity)}
+    if isinstance(group, NamedNodes):
+        described["names"] = in_ranges(group.nodes)
+    return described
 
 
 def platform_of(groups: list[dict[str, Any]]) -> Platform:
@@ -119,10 +121,10 @@ def platform_of(groups: list[dict[str, Any]]) -> Platform:
 
 
 def _group_of(described: dict[str, Any]) -> NodeGroup:
-    name, count, capacity = described["name"], described["count"], described["capacity"]
+    shared = {key: described[key] for key in ("name", "count", "capacity")}
     if "names" not in described:
-        return NodeGroup(name, count, capacity)
-    return NamedNodes(name, count, capacity, tuple(hosts_of(described["names"])))
+        return NodeGroup(**shared)
+    return NamedNodes(**shared, names=tuple(hosts_of(described["names"])))
 
 
 class Area(NamedTuple):

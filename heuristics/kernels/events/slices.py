@@ -598,6 +598,11 @@ def _vectors(context: Any, builder: Any, array: Any, at: Any, number: int) -> li
     return [builder.gep(first, [context.get_constant(types.intp, k)]) for k in range(number)]
 
 
+def _array(context: Any, builder: Any, signature: Any, arguments: Any, k: int) -> Any:
+    """Return argument ``k`` as an array."""
+    return context.make_array(signature.args[k])(context, builder, arguments[k])
+
+
 def _load(builder: Any, address: Any, bits: int) -> Any:
     loaded = builder.load(address)
     loaded.align = bits // 8
@@ -643,7 +648,9 @@ def lower_to_rows(
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
-        to, source, rows = (context.make_array(kinds[k])(context, builder, arguments[k]) for k in range(3))
+        to = _array(context, builder, signature, arguments, 0)
+        source = _array(context, builder, signature, arguments, 1)
+        rows = _array(context, builder, signature, arguments, 2)
         step, shift, begin, end = arguments[3:]
         bits = context.get_value_type(kinds[0].dtype).width
         number = ALIGNED * bits // 8 // BYTES
@@ -678,7 +685,7 @@ def sum_within(_context: Any, items: Any, most: Any) -> Any:
         kind = context.get_value_type(signature.args[0].dtype)
         lanes = BYTES * 8 // kind.width
         wide = ir.VectorType(ir.IntType(32), lanes)
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        array = _array(context, builder, signature, arguments, 0)
         size = array.nitems
         top = _same_everywhere(builder, kind, arguments[1])
         nothing = ir.Constant(ir.VectorType(kind, lanes), [0] * lanes)
@@ -712,8 +719,10 @@ def next_amount(_context: Any, items: Any, at: Any, least: Any, above: Any, requ
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
         kind = context.get_value_type(kinds[0].dtype)
-        source, room = (context.make_array(kinds[k])(context, builder, arguments[k]) for k in (0, 2))
-        bottom, needed = (_same_everywhere(builder, kind, arguments[k]) for k in (3, 4))
+        source = _array(context, builder, signature, arguments, 0)
+        room = _array(context, builder, signature, arguments, 2)
+        bottom = _same_everywhere(builder, kind, arguments[3])
+        needed = _same_everywhere(builder, kind, arguments[4])
         lanes = BYTES * 8 // kind.width
         largest = ir.Constant(ir.VectorType(kind, lanes), [2 ** (kind.width - 1) - 1] * lanes)
         place = tools.alloca_once_value(builder, largest)
@@ -750,8 +759,11 @@ def nodes_with(_context: Any, items: Any, at: Any, least: Any, amount: Any, requ
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
         kind = context.get_value_type(kinds[0].dtype)
-        source, room, to = (context.make_array(kinds[k])(context, builder, arguments[k]) for k in (0, 2, 5))
-        wanted, needed = (_same_everywhere(builder, kind, arguments[k]) for k in (3, 4))
+        source = _array(context, builder, signature, arguments, 0)
+        room = _array(context, builder, signature, arguments, 2)
+        to = _array(context, builder, signature, arguments, 5)
+        wanted = _same_everywhere(builder, kind, arguments[3])
+        needed = _same_everywhere(builder, kind, arguments[4])
         lanes = BYTES * 8 // kind.width
         word = ir.IntType(lanes)
         total = tools.alloca_once_value(builder, context.get_constant(integer, 0))
@@ -807,8 +819,12 @@ def count_before(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
         kind = context.get_value_type(kinds[0].dtype)
-        source, numbers, room = (context.make_array(kinds[k])(context, builder, arguments[k]) for k in (0, 2, 5))
-        top, before, needed = (_same_everywhere(builder, kind, arguments[k]) for k in (3, 4, 6))
+        source = _array(context, builder, signature, arguments, 0)
+        numbers = _array(context, builder, signature, arguments, 2)
+        room = _array(context, builder, signature, arguments, 5)
+        top = _same_everywhere(builder, kind, arguments[3])
+        before = _same_everywhere(builder, kind, arguments[4])
+        needed = _same_everywhere(builder, kind, arguments[6])
         lanes = BYTES * 8 // kind.width
         total = tools.alloca_once_value(builder, context.get_constant(integer, 0))
         vectors = ALIGNED * kind.width // 8 // BYTES
@@ -823,8 +839,10 @@ def count_before(
                     (5, room.data, column),
                 )
             )
-            for addresses in zip(*places, strict=True):
-                amount, place, free = (_load(builder, address, kind.width) for address in addresses)
+            for its_amount, its_place, its_room in zip(*places, strict=True):
+                amount = _load(builder, its_amount, kind.width)
+                place = _load(builder, its_place, kind.width)
+                free = _load(builder, its_room, kind.width)
                 earlier = builder.and_(builder.icmp_signed("==", amount, top), builder.icmp_signed("<", place, before))
                 earlier = builder.or_(earlier, builder.icmp_signed("<", amount, top))
                 counted = builder.and_(earlier, builder.icmp_signed(">=", free, needed))
