@@ -16,7 +16,7 @@ from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongVa
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.excerpt import hint
-from ..models.garbage_collector import uncollected
+from ..models.garbage_collector import unexamined, uncollected
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
 from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
@@ -505,7 +505,8 @@ def _outcome(
     if limits.time == 0.0 and not isinstance(compiled, NotCompiled):
         return Outcome("unknown", message="the time limit ended before the solver began")
     try:
-        ended = compiled.run(recorder, replace(limits, exact=recorder.exact), hinted)
+        with unexamined(sum(count for count in compiled.size.values() if isinstance(count, int))):
+            ended = compiled.run(recorder, replace(limits, exact=recorder.exact), hinted)
         return ended if recorder.failure is not None else checked_outcome(backend, ended)
     except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
         catch_first(e)

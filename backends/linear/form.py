@@ -154,7 +154,9 @@ class LinearForm:
         ``highs.run.INTEGRALITY``).
         """
         greatest = np.ones(len(self.row_lo))
-        np.maximum.at(greatest, np.repeat(np.arange(len(greatest)), np.diff(self.start)), np.abs(self.value))
+        filled = np.flatnonzero(np.diff(self.start))  # reduceat has no meaning for rows without coefficients
+        if filled.size:
+            greatest[filled] = np.maximum(1.0, np.maximum.reduceat(np.abs(self.value), self.start[filled]))
         scales: Floats = np.exp2(-np.floor(np.log2(greatest) / 2))
         return scales
 
