@@ -16,7 +16,7 @@ from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongVa
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.excerpt import hint
-from ..models.garbage_collector import unexamined, uncollected
+from ..models.garbage_collector import uncollected, unexamined
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
 from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of

@@ -3,7 +3,6 @@
 import gc
 
 import pytest
-
 import schedlab as sl
 
 LARGE = 12_000  # intervals
