@@ -583,7 +583,7 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
         int(highspy.ObjSense.kMaximize if form.maximize else highspy.ObjSense.kMinimize),
         form.offset,
         *(form.cost, form.column_lo, form.column_hi, form.row_lo * rows, form.row_hi * rows),
-        *(form.start, form.index, form.value * np.repeat(rows, np.diff(form.start)), kinds),
+        *(form.start, form.index, form.scaled_values(rows), kinds),
     )
     if status == highspy.HighsStatus.kError:
         raise SolverUnavailable(

@@ -509,7 +509,7 @@ def _concrete(form: LinearForm, name: str, *, integral: bool, names: tuple[list[
     scales = form.row_scales() if any(kinds) else np.ones(len(form.row_lo))
     index = form.index.tolist()
     start = form.start.tolist()
-    value = (form.value * np.repeat(scales, np.diff(form.start))).tolist()
+    value = form.scaled_values(scales).tolist()
     row_lo = (form.row_lo * scales).tolist()
     row_hi = (form.row_hi * scales).tolist()
 

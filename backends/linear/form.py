@@ -26,6 +26,7 @@ from ..exact_range import variable_sizes
 
 INF = math.inf
 MODERATE = 2.0**27  # greatest value in the column of a function, in the unit of the column
+SHORT = 1_000  # entries that are copied one array behind the other, so that there are not millions of arrays
 ENTRIES_PER_SECOND = 1e7  # non-zeros that are computed, sorted or passed to HiGHS per second
 
 
@@ -153,10 +154,7 @@ class LinearForm:
         HiGHS 1.14 lost optima, most of them because of the tight tolerance of integrality at that time (see
         ``highs.run.INTEGRALITY``).
         """
-        greatest = np.ones(len(self.row_lo))
-        filled = np.flatnonzero(np.diff(self.start))  # reduceat has no meaning for rows without coefficients
-        if filled.size:
-            greatest[filled] = np.maximum(1.0, np.maximum.reduceat(np.abs(self.value), self.start[filled]))
+        greatest = np.maximum(1.0, _by_row(np.maximum, np.abs(self.value), self.start, 0.0))
         scales: Floats = np.exp2(-np.floor(np.log2(greatest) / 2))
         return scales
 
@@ -166,6 +164,13 @@ class LinearForm:
         return np.asarray(
             np.bincount(rows, tolerance * np.abs(self.value), minlength=len(self.row_lo)), dtype=np.float64
         )
+
+    def scaled_values(self, scales: Floats) -> Floats:
+        """Return the coefficients, each multiplied by the scale of its row."""
+        if np.all(scales == 1.0):
+            return self.value
+        scaled: Floats = self.value * np.repeat(scales, np.diff(self.start))
+        return scaled
 
     def violation(self, x: Floats) -> tuple[float, str]:
         """Return the greatest violation of a row or column bound at ``x`` and the name of its block, or (0, "")."""
@@ -204,9 +209,9 @@ class FormBuilder:
         self._integral = array("i")
         self._row_lo = array("d")
         self._row_hi = array("d")
-        self._row = array("i")
-        self._column = array("i")
-        self._value = array("d")
+        self._row = _Growing("i")
+        self._column = _Growing("i")
+        self._value = _Growing("d")
         self._recipes: list[tuple[int, int, Recipe]] = []
         self._column_blocks = Blocks([], [])
         self._row_blocks = Blocks([], [])
@@ -286,12 +291,15 @@ class FormBuilder:
         return self.n_rows - count
 
     def entries(self, rows: ArrayLike, columns: ArrayLike, values: ArrayLike) -> None:
-        """Add entries of the matrix, each (row, column) at most once. ``values`` may be one number for all entries."""
+        """Add entries of the matrix, each (row, column) at most once. ``values`` may be one number for all entries.
+
+        Long arrays are kept as they are; the caller may not change them any more.
+        """
         look()
         r = np.asarray(rows, dtype=np.int32)
-        _extend(self._row, r)
-        _extend(self._column, np.asarray(columns, dtype=np.int32))
-        _extend(self._value, np.broadcast_to(np.asarray(values, dtype=np.float64), r.shape))
+        self._row.extend(r)
+        self._column.extend(np.asarray(columns, dtype=np.int32))
+        self._value.extend(np.broadcast_to(np.asarray(values, dtype=np.float64), r.shape))
 
     def values(self, assignment: Assignment) -> Floats:
         """Return the value of every column for an assignment."""
@@ -302,11 +310,11 @@ class FormBuilder:
 
     def build(self, objective: Affine, *, maximize: bool) -> LinearForm:
         """Return the linear program with all rows and columns added so far."""
-        look(len(self._row) / ENTRIES_PER_SECOND)
+        rows = self._row.joined()
+        look(len(rows) / ENTRIES_PER_SECOND)
         cost = np.zeros(self.n_columns)
         for c, v in objective.terms.items():
             cost[c] = v
-        rows = np.frombuffer(self._row, dtype=np.int32) if self._row else np.zeros(0, dtype=np.int32)
         order = _stable_order(rows)
         start = np.zeros(self.n_rows + 1, dtype=np.int32)
         np.cumsum(np.bincount(rows, minlength=self.n_rows), out=start[1:])
@@ -320,8 +328,8 @@ class FormBuilder:
             row_lo=np.array(self._row_lo),
             row_hi=np.array(self._row_hi),
             start=start,
-            index=np.array(self._column, dtype=np.int32)[order],
-            value=np.array(self._value)[order],
+            index=self._column.joined()[order],
+            value=self._value.joined()[order],
             column_blocks=self._column_blocks,
             row_blocks=self._row_blocks,
         )
@@ -339,6 +347,31 @@ def unit_for(lo: float, hi: float) -> float:
     if not MODERATE < greatest < INF:
         return 1.0
     return float(2.0 ** math.ceil(math.log2(greatest / MODERATE)))
+
+
+class _Growing:
+    """An array that grows by single values and by arrays."""
+
+    def __init__(self, kind: str) -> None:
+        self._whole: list[NDArray[Any]] = []
+        self._last: array[Any] = array(kind)
+        self.append = self._last.append
+
+    def extend(self, values: NDArray[Any]) -> None:
+        if len(values) <= SHORT:
+            _extend(self._last, values)
+            return
+        self._end_last()
+        self._whole.append(values)
+
+    def joined(self) -> NDArray[Any]:
+        """Return all values, in the order in which they were added."""
+        self._end_last()
+        return np.concatenate(self._whole)
+
+    def _end_last(self) -> None:
+        self._whole.append(np.array(self._last))
+        del self._last[:]
 
 
 def _extend(store: array[Any], values: NDArray[Any]) -> None:
@@ -371,6 +404,15 @@ def ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
     owner = np.repeat(np.arange(len(counts)), counts)
     begin = np.cumsum(counts) - counts
     return owner, np.arange(int(counts.sum())) - begin[owner] + first[owner]
+
+
+def _by_row(ufunc: np.ufunc, values: NDArray[Any], start: NDArray[np.int32], empty: Any) -> NDArray[Any]:
+    """Return the values of each row reduced by a function; ``empty`` for rows without entries."""
+    reduced = np.full(len(start) - 1, empty)
+    filled = np.flatnonzero(np.diff(start))  # for the others, reduceat would return a value of the next row
+    if len(filled):
+        reduced[filled] = ufunc.reduceat(values, start[filled])
+    return reduced
 
 
 def one_hot(values: Iterable[float], *, greatest: bool) -> Floats:
@@ -425,48 +467,40 @@ def require_range(model: Model, form: LinearForm, solver: str) -> None:
     size = np.abs(form.value)
     if not len(size):
         return
-    length = np.diff(form.start)
     largest = float(size.max())
     least = float(size.min(initial=np.inf, where=size > 0))
     if largest > LARGEST_RATIO * least:
-        _require_ratios(form, size, np.repeat(np.arange(len(length)), length), solver)
+        _require_ratios(form, size, solver)
     reach = np.maximum(np.abs(form.column_lo), np.abs(form.column_hi))
     reach[~np.isfinite(reach)] = 0.0
-    _require_spread(form, size * reach[form.index], length, solver)
-    if largest * float(reach.max()) * int(length.max()) > LARGEST_SUM:
-        total = np.bincount(np.repeat(np.arange(len(length)), length), size * reach[form.index], minlength=len(length))
+    furthest = float(reach.max())
+    nearest = float(reach.min(initial=np.inf, where=reach > 0))
+    if largest * furthest > LARGEST_SPREAD * least * nearest:
+        _require_spread(form, size * reach[form.index], solver)
+    if largest * furthest * int(np.diff(form.start).max()) > LARGEST_SUM:
+        total = _by_row(np.add, size * reach[form.index], form.start, 0.0)
         k = int(total.argmax())
         if total[k] > LARGEST_SUM:
             raise _refusal(solver, form.row_blocks.name(k), f"sums up to {total[k]:.3g}", LARGEST_SUM)
 
 
-def _require_ratios(form: LinearForm, size: Floats, row: Ints, solver: str) -> None:
-    """Check the ratio of coefficients in each row; ``size`` and ``row``: absolute value and row of each entry."""
-    least = np.full(len(form.row_lo), np.inf)
-    np.minimum.at(least, row, np.where(size > 0, size, np.inf))
-    whole = np.ones(len(form.row_lo), dtype=bool)
-    np.logical_and.at(whole, row, form.value == np.rint(form.value))
-    ratio = np.where((form.integral[form.index] > 0) & whole[row], size / least[row], 0.0)
+def _require_ratios(form: LinearForm, size: Floats, solver: str) -> None:
+    """Check the ratio of coefficients in each row; ``size``: absolute value of each entry."""
+    least = _by_row(np.minimum, np.where(size > 0, size, np.inf), form.start, np.inf)
+    whole = _by_row(np.logical_and, form.value == np.rint(form.value), form.start, True)
+    greatest = _by_row(np.maximum, np.where(form.integral[form.index] > 0, size, 0.0), form.start, 0.0)
+    ratio = np.where(whole, greatest / least, 0.0)
     k = int(ratio.argmax())
     if ratio[k] > LARGEST_RATIO:
-        raise _refusal(
-            solver, form.row_blocks.name(int(row[k])), f"ratios of coefficients up to {ratio[k]:.3g}", LARGEST_RATIO
-        )
+        raise _refusal(solver, form.row_blocks.name(k), f"ratios of coefficients up to {ratio[k]:.3g}", LARGEST_RATIO)
 
 
-def _require_spread(form: LinearForm, part: Floats, length: Ints, solver: str) -> None:
+def _require_spread(form: LinearForm, part: Floats, solver: str) -> None:
     """Check how far the parts of each row differ that is not whole; ``part``: greatest absolute value of each entry."""
-    least = float(part.min(initial=np.inf, where=part > 0))
-    if part.max() <= LARGEST_SPREAD * least:
-        return
-    row = np.repeat(np.arange(len(length)), length)
-    smallest = np.full(len(length), np.inf)
-    greatest = np.zeros(len(length))
-    np.minimum.at(smallest, row, np.where(part > 0, part, np.inf))
-    np.maximum.at(greatest, row, part)
-    mixed = np.zeros(len(length), dtype=bool)
-    np.logical_or.at(mixed, row, (form.integral[form.index] == 0) | (form.value != np.rint(form.value)))
-    spread = np.where(mixed, greatest / smallest, 0.0)
+    smallest = _by_row(np.minimum, np.where(part > 0, part, np.inf), form.start, np.inf)
+    greatest = _by_row(np.maximum, part, form.start, 0.0)
+    fractional = (form.integral[form.index] == 0) | (form.value != np.rint(form.value))
+    spread = np.where(_by_row(np.logical_or, fractional, form.start, False), greatest / smallest, 0.0)
     k = int(spread.argmax())
     if spread[k] > LARGEST_SPREAD:
         raise _refusal(

@@ -318,9 +318,11 @@ class TimeIndexed:
         cells, columns, values = (np.concatenate([p[k] for p in parts]) for k in range(3))
         tight = np.cumsum(potential[:-1]) > limit
         row = self.form.rows(-INF, limit[tight], int(tight.sum()))
-        number = row + np.cumsum(tight) - 1
-        kept = tight[cells]
-        self.form.entries(number[cells[kept]], columns[kept], values[kept])
+        number = (row - 1 + np.cumsum(tight)).astype(np.int32)
+        if not tight.all():
+            kept = tight[cells]
+            cells, columns, values = cells[kept], columns[kept], values[kept]
+        self.form.entries(number[cells], columns, values)
 
     def _occupancy(self, members: list[Interval], demands: list[int], potential: Floats) -> tuple[Ints, Ints, Floats]:
         """Return the (cell, column, demand) entries of intervals with fixed sizes and constant demands.
