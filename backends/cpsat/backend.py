@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from google.protobuf import text_format
-from ortools.sat import sat_parameters_pb2
 from ortools.sat.python import cp_model
 
 from ...errors import NoSolution, SolverUnavailable, WrongArgument
@@ -82,7 +80,9 @@ REFUSED = {
 
 def check(given: Mapping[str, Any]) -> dict[str, Value]:
     """Convert parameters to their types; enumerations become names, lists texts with entries separated by "+"."""
-    fields = sat_parameters_pb2.SatParameters.DESCRIPTOR.fields_by_name
+    if not given:
+        return {}
+    fields = _new_message().DESCRIPTOR.fields_by_name
     values = check_all(SOLVER, given, fields, REFUSED, lambda p: _convert(p, fields[p.name]))
     if values:
         _require_valid(values)
@@ -91,6 +91,10 @@ def check(given: Mapping[str, Any]) -> dict[str, Value]:
 
 def set_all(parameters: Any, values: Mapping[str, Value]) -> None:
     """Set converted values in the parameters of a ``CpSolver``; entries of lists are added to those that are there."""
+    if not values:
+        return
+    from google.protobuf import text_format
+
     text = text_format.MessageToString(_message(values))
     if hasattr(parameters, "merge_text_format"):  # since ortools 9.15
         parameters.merge_text_format(text)
@@ -126,8 +130,14 @@ def _repeated(field: Any) -> bool:
     return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED)
 
 
+def _new_message() -> Any:
+    from ortools.sat import sat_parameters_pb2  # 9 ms with what it imports: for parameters that are given alone
+
+    return sat_parameters_pb2.SatParameters()
+
+
 def _message(values: Mapping[str, Value]) -> Any:
-    message = sat_parameters_pb2.SatParameters()
+    message = _new_message()
     for name, value in values.items():
         field = message.DESCRIPTOR.fields_by_name[name]
         texts = str(value).split("+") if _repeated(field) else None
