@@ -15,7 +15,7 @@ from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
 from ..excerpt import ByName, with_short_repr
-from ..kind import resolve
+from ..kind import ProblemKind, resolve
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
@@ -604,3 +604,22 @@ def _whole_units(problem: Eviction) -> tuple[dict[str, int], int]:
     scale /= gcd(int(total * scale), *(int(d * scale) for d in draws.values())) or 1
     scale = min(scale, MOST_UNITS / total) if total else scale
     return {job: -int(-d * scale // 1) for job, d in draws.items()}, int(total * scale)
+
+
+# --- The registration of eviction problems.
+
+EVICTION = ProblemKind(
+    "eviction",
+    Eviction,
+    reader="..instances.files.eviction_folder:read",
+    writer="..instances.files.eviction_folder:write",
+    start="greedy",
+    portfolio="..methods.portfolio:eviction_steps",
+    solver_warm_up=("..heuristics.eviction:warm_up",),
+    elements=".eviction.display:EvictionElements",
+    formulations=("serial", "shared"),
+    bench="..bench.kinds.eviction:EVICTION",
+    gantt=".eviction.display:gantt",
+    rows=".eviction.display:rows",
+    columns=("job", "strategy", "start", "nodes", "writes", "end", "loss"),
+)
