@@ -19,14 +19,17 @@ from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Floats, Ints
 from ...models.excerpt import with_short_repr
 from ...models.project.formulations import exclusive_sets, part_formulation
+from ...models.project.objectives import MAKESPAN, terms
 from ..clock import Clock, compiled_first
+from ..errors import NotForThisProblem
 from ..incumbents import OnIncumbent
-from ..kernels.project_schedules import Tasks
+from ..kernels.project_schedules import MISSED, Tasks
 from ..kernels.shops import BEST, NONE, begin, new_memory, new_paths, new_plan, new_room, semi_active, tabu_search
 from ..lns.control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns, as_text
 from ..neighbourhood_solve import check_available, limits_of_turn
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
 from .lns_state import NOISE, Evolution, ProjectSearch
+from .serial_sgs import plain, refused_by_lns
 
 if TYPE_CHECKING:
     from ...backends import Limits
@@ -34,8 +37,8 @@ if TYPE_CHECKING:
 
 # --- A large-neighbourhood search for projects.
 #
-# 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; each is
-#    justified twice (``kernels.project_schedules``). Keep the best ones. A start is kept as well.
+# 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; for the
+#    makespan, each is justified twice (``kernels.project_schedules``). Keep the best ones. A start is kept as well.
 # 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
 #    gain per second (``lns.control``).
 # 3. Let it take a turn:
@@ -49,14 +52,17 @@ if TYPE_CHECKING:
 #      between its best schedules (``tabu.operator``). With a time limit it has most of the time.
 #
 # 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.control``).
-# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the makespan is
-#    a lower bound (``project.bounds``).
+# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the objective is
+#    a lower bound (``project.bounds``, ``_least``).
 #
 # 6. With a time limit of 5 s or more that the search has not proved its schedule within, CP-SAT looks for a better bound in
 #    the last tenth of it (``proved_bound``).
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
+
+# Release dates, deadlines, setups and breaks that forbid tasks are kept by the schemes; operators "solver" and "tabu" need a
+# project without them (``plain``).
 
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
@@ -86,7 +92,7 @@ def project_lns(
     Parameters
     ----------
     problem
-        A project.
+        A project without what ``refused_by_lns`` names.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
@@ -115,15 +121,19 @@ def project_lns(
     Returns
     -------
     Result
-        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3). With a time limit of 5 s
+        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3); where not the makespan
+        alone counts, that of the earliest ends with them. With a time limit of 5 s
         or more, the last tenth of it is for the other steps, and for a run of CP-SAT from the best schedule: the greatest
         bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
         improvement), by its name.
 
     Raises
     ------
+    NotForThisProblem
+        The project has what the search does not support, or a backend is named for one that is not ``plain``.
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, and there is no start.
+        No choice of modes was found for which the non-renewable resources suffice, or each first schedule misses a deadline,
+        and there is no start.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -141,6 +151,7 @@ def project_lns(
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
+    _check(problem, backend)
     kept = kept_for_bound(problem, time_limit)
     searching = None if time_limit is None else time_limit - kept
     search = ProjectSearch(
@@ -157,7 +168,7 @@ def project_lns(
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(search.arrays.tasks, backend)
+        operators = usual_operators(search.arrays.tasks if plain(problem) else None, backend)
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
@@ -187,14 +198,42 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     return result
 
 
+def _check(problem: Project, backend: str | None) -> None:
+    """Raise NotForThisProblem if a project has what the search does not support."""
+    words = refused_by_lns(problem)
+    if words:
+        raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
+    if backend is not None and not plain(problem):
+        others = problem.features or (f"the objective {problem.objective}",)
+        raise NotForThisProblem(f"lns@{backend} does not support {', '.join(others)}; lns does")
+    costs = sum(t.weight + t.early_weight for t in problem.tasks) + 1
+    if not plain(problem) and problem.horizon * costs * sum(terms(problem.objective).values()) >= MISSED:
+        raise NotForThisProblem(
+            f"lns supports objectives below {MISSED:,}; weights, durations or factors are too large"
+        )
+
+
 def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
-    return max(MakespanBounds(problem, Clock()).quick().values())
+    factors = terms(problem.objective)
+    bound = 0
+    if MAKESPAN in factors:
+        bound = factors[MAKESPAN] * max(MakespanBounds(problem, Clock()).quick().values())
+    for task in problem.tasks:
+        end = problem.heads[task.name] + min(m.duration for m in problem.possible(task))
+        bound += factors.get("flow-time", 0) * task.weight * (end - task.release)
+        if task.due is not None and end > task.due:
+            bound += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
+            bound += factors.get("late-jobs", 0) * task.weight
+    return bound
 
 
-def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:
-    """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver"."""
-    operators: list[Any] = [] if machines(tasks) is None else [TabuSearch()]
+def usual_operators(tasks: Tasks | None, backend: str | None = None) -> tuple[Any, ...]:
+    """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver".
+
+    ``tasks``: those of a project that is ``plain``, which may be a shop; None: another project.
+    """
+    operators: list[Any] = [] if tasks is None or machines(tasks) is None else [TabuSearch()]
     operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
     return (*operators, SolverParts(backend)) if backend is not None else tuple(operators)
 
@@ -214,6 +253,13 @@ def warm_up() -> None:
     saws = [Resource("saw 1", 1), Resource("saw 2", 1)]
     cuts = [Task(name, (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))) for name in "abcde"]
     project_lns(Project(cuts, saws), rounds=2, operators=[TabuSearch()])
+
+
+def _check_plain(operator: str, project: Project) -> None:
+    """Raise WrongArgument if a project has more than modes, resources, precedences and the makespan."""
+    if not plain(project):
+        words = ", ".join(project.features or (f"the objective {project.objective}",))
+        raise WrongArgument(f"operator {operator} does not support {words}; use other operators")
 
 
 # --- Operator "solver": a backend solves a part of the best schedule of a project.
@@ -259,7 +305,8 @@ class SolverParts:
     name: str = "solver"
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
+        """Return the function that takes the turns. Raises SolverUnavailable, UnknownName and WrongArgument."""
+        _check_plain(self.name, search.problem)
         check_available(self.backend)
         return _Parts(self, search).turn
 
@@ -506,7 +553,8 @@ class TabuSearch:
             raise WrongValue(f"operator {self.name}: elite is {self.elite}; path relinking needs at least 2 schedules")
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises TypeError if the project is not a shop."""
+        """Return the function that takes the turns. Raises TypeError if the project is not a shop without further rules."""
+        _check_plain(self.name, search.problem)
         return _Tabu(self, search).turn
 
 

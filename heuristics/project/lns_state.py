@@ -15,7 +15,18 @@ from ...models.excerpt import with_short_repr
 from ...models.project.problem import Project
 from ..errors import NothingFound
 from ..incumbents import OnIncumbent
-from ..kernels.project_schedules import CROSSOVER, NETWORK, RESOURCE, WINDOW, Child, Kept, evolve, generate, new_room
+from ..kernels.project_schedules import (
+    CROSSOVER,
+    MISSED,
+    NETWORK,
+    RESOURCE,
+    WINDOW,
+    Child,
+    Kept,
+    evolve,
+    generate,
+    new_room,
+)
 from ..lns.control import Acceptance, HillClimbing, Stopped, TurnSearch
 from .arrays import ProjectArrays
 from .serial_sgs import feasible_modes
@@ -27,7 +38,7 @@ NOISE = 0.6  # of the values of the rules, from 0 to 1: what random numbers add 
 
 
 class Found(NamedTuple):
-    """A schedule as arrays: makespan; start and mode of each task, shape (tasks,)."""
+    """A schedule as arrays: value of the objective; start and mode of each task, shape (tasks,)."""
 
     value: int
     starts: Ints
@@ -42,7 +53,7 @@ class ProjectSearch(TurnSearch):
     problem
         The project, with tasks.
     least
-        A lower bound of the makespan: the search ends when it is reached.
+        A lower bound of the objective: the search ends when it is reached.
     size
         Number of kept schedules.
     time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds
@@ -96,7 +107,7 @@ class ProjectSearch(TurnSearch):
 
     @property
     def order_value(self) -> float:
-        """The least makespan of the kept schedules."""
+        """The least value of the kept schedules."""
         return float(self.kept.value.min())
 
     @property
@@ -125,8 +136,8 @@ class ProjectSearch(TurnSearch):
         self.kept.value[at], self.kept.starts[at], self.kept.modes[at] = other
 
     def keep(self, value: int, starts: Ints, modes: Ints) -> None:
-        """Keep a schedule if it is the best; report it. Raises Stopped, also if it cannot be improved."""
-        if value >= self.best_value:
+        """Keep a schedule if it is the best and keeps the deadlines; report it. Raises Stopped, also if it cannot be improved."""
+        if value >= min(self.best_value, MISSED):
             return
         with self.lock:
             if self.seen.stopped:  # by another search of the team
@@ -140,14 +151,16 @@ class ProjectSearch(TurnSearch):
             raise Stopped
 
     def made(self, keys: Floats, modes: Ints, free: bool, in_parallel: bool) -> Found:
-        """Return the schedule of keys and modes, justified twice; modes may change if they are free."""
+        """Return the schedule of keys and modes, justified twice for the makespan; modes may change if they are free."""
         began = time.perf_counter()
         child = self.child
         child.keys[:] = keys
         child.modes[:] = modes
         child.free[:] = int(free)
         a = self.arrays
-        value = generate(a.tasks, a.back, self.room, child.keys, child.modes, child.free, child.starts, in_parallel)
+        value = generate(
+            a.tasks, a.back, a.aim, self.room, child.keys, child.modes, child.free, child.starts, in_parallel
+        )
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Found(int(value), child.starts.copy(), child.modes.copy())
 
@@ -167,6 +180,8 @@ class ProjectSearch(TurnSearch):
             self.keep(*each)
             if self.elapsed + self.trial_seconds > most_seconds:
                 break
+        if self.best is None:
+            raise NothingFound("each schedule of a priority rule misses a deadline")
         schedules.sort(key=lambda each: each.value)
         chosen = [schedules[k % len(schedules)] for k in range(self.size)]
         self.kept = Kept(
@@ -250,6 +265,7 @@ class Evolution:
                 steps, at = evolve(
                     a.tasks,
                     a.back,
+                    a.aim,
                     s.room,
                     s.kept,
                     s.child,

@@ -218,9 +218,33 @@ REFUSED = ("no-idle resources", "precedences without a wait", "blocking", "a per
 CONDITION = "projects without no-idle resources, precedences without a wait, blocking and permutation"
 
 
+def refused(project: Project) -> tuple[str, ...]:
+    """Return what of a project the scheme does not support, in words: it never moves a task that it has placed."""
+    return tuple(name for name in project.features if name in REFUSED)
+
+
 def takes(project: Project) -> bool:
-    """Return whether the scheme supports a project: it never moves a task that it has placed."""
-    return not set(project.features) & set(REFUSED)
+    """Return whether the scheme supports a project."""
+    return not refused(project)
+
+
+def refused_by_lns(project: Project) -> tuple[str, ...]:
+    """Return what of a project the search ``lns`` does not support, in words; its compiled scheme knows no suspended tasks.
+
+    Examples
+    --------
+    >>> refused_by_lns(Project([Task.single("a", 3, release=2, penalty=4)], []))
+    ('tasks that may be left out',)
+    """
+    words = [name for name in project.features if name not in ("release dates", "deadlines", "setups", "breaks")]
+    if any(r.suspends and r.breaks for r in project.resources):
+        words.append("breaks that suspend tasks")
+    return tuple(words)
+
+
+def plain(project: Project) -> bool:
+    """Return whether a project minimizes the makespan, with modes, resources and precedences alone."""
+    return not project.features and terms(project.objective) == {MAKESPAN: 1}
 
 
 # --- A mode for each task so that the non-renewable resources suffice.

@@ -316,22 +316,30 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
+        ("lns", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
+        ("lns", {"tasks": [on_m("a", 1, penalty=2)], "precedences": []}, "this one has tasks that may be left out"),
         (
             "lns",
-            {"objective": "flow-time"},
-            "supports only dispatching and profit problems, and projects that minimize the",
+            {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)]},
+            "this one has breaks that suspend tasks",
         ),
-        ("lns", {"tasks": [on_m("a", 1, release=2)], "precedences": []}, "without release dates, deadlines, setups"),
+        ("lns@cpsat", {"objective": "flow-time"}, "lns@cpsat does not support the objective flow-time; lns does"),
+        ("lns@cpsat", {"resources": [Resource("m", 1, breaks=((1, 2),))]}, "lns@cpsat does not support breaks; lns"),
+        (
+            "lns",
+            {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
+            "below",
+        ),
         ("bounds", {"objective": "flow-time"}, "supports only projects that minimize the makespan"),
-        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only projects without no-idle resources"),
-        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only projects without no-idle resources"),
+        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
+        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
     ],
 )
 def test_what_a_search_does_not_support_is_refused(method: str, change: dict[str, object], words: str) -> None:
     data = {"tasks": [on_m("a", 1), on_m("b", 2)], "resources": [Resource("m", 1)], "precedences": [("a", "b")]}
     project = Project(**{**data, **change})  # type: ignore[arg-type]
     with pytest.raises(sl.SchedlabError, match=words):
-        sl.solve(project, method)
+        sl.solve(project, method, time_limit=60)
     assert sl.solve(project, "auto", threads=1, time_limit=60).status == "optimal"
 
 
