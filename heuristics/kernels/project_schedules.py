@@ -287,7 +287,7 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
 def _setup(t: Tasks, r: int, before: int, after: int) -> int:
     """Return the setup of a resource between two modes."""
     row = t.setups.family[before] * t.setups.families
-    return t.setups.time[t.setups.first[r] + row + t.setups.family[after]]
+    return int(t.setups.time[t.setups.first[r] + row + t.setups.family[after]])
 
 
 @internal_borrowing
@@ -305,7 +305,7 @@ def _start_at(t: Tasks, room: Room, r: int, position: int, mode: int, start: int
 @internal_borrowing
 def _place(t: Tasks, room: Room, r: int, mode: int, start: int) -> int:
     """Return the first position among the modes on a resource at which another one fits, not before a time."""
-    count = room.placed_count[r]
+    count = int(room.placed_count[r])
     for position in range(count):
         end = _start_at(t, room, r, position, mode, start) + t.duration[mode]
         high = count if t.setups.all_pairs[r] else position + 1

@@ -12,8 +12,7 @@ from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, seria
 from schedlab.heuristics.kernels.project_schedules import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.lns import SolverParts, TabuSearch, warm_up
-from schedlab.heuristics.project.lns_state import Evolution
+from schedlab.heuristics.project.lns import Evolution, SolverParts, TabuSearch, warm_up
 from schedlab.models import Project, Resource, Schedule, Task
 
 from .small import job_shop, random_project
