@@ -443,7 +443,7 @@ class RandomSequences:
         if two and rng.random() < 0.95:
             self.used.add("same sequence")
             self.model.add(same_sequence(*self.machines), "same")
-        for k in range(rng.randint(0 if detour else 1, 3)):
+        for k in range(0 if self.squeeze else rng.randint(0 if detour else 1, 3)):
             self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
         self._objective()
 
