@@ -259,8 +259,8 @@ class Lns(Heuristic):
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
     condition: ClassVar[str] = (
-        "dispatching and profit problems, and projects that minimize the makespan without release dates, deadlines, setups, "
-        "breaks and other rules beside precedences and resources"
+        "dispatching and profit problems, and projects without tasks that may be left out, breaks that suspend tasks, no-idle "
+        "resources, precedences without a wait, blocking and permutation"
     )
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED
@@ -273,7 +273,14 @@ class Lns(Heuristic):
         """Return whether it supports a problem; see ``condition``."""
         if not _is_project(problem):
             return super().takes(problem)
-        return problem.kind in cls.kinds and not problem.features and problem.objective == "makespan"
+        return problem.kind in cls.kinds and not cls.refused(problem)
+
+    @classmethod
+    def refused(cls, problem: Problem) -> tuple[str, ...]:
+        """Return the rules of a project that it does not support."""
+        from .project.serial_sgs import refused_by_lns
+
+        return refused_by_lns(problem) if _is_project(problem) else ()
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -481,9 +488,14 @@ PLACED_TASKS = "projects without no-idle resources, precedences without a wait, 
 
 def _placed_tasks(problem: Problem) -> bool:
     """Return whether the serial scheme supports a project."""
-    from .project.serial_sgs import takes
+    return _is_project(problem) and problem.kind == "project" and not _never_placed(problem)
 
-    return _is_project(problem) and problem.kind == "project" and takes(problem)
+
+def _never_placed(problem: Problem) -> tuple[str, ...]:
+    """Return the rules of a project that the serial scheme does not support."""
+    from .project.serial_sgs import refused
+
+    return refused(problem) if _is_project(problem) else ()
 
 
 @named
@@ -515,6 +527,11 @@ class SerialSgs(Heuristic):
         """Return whether no placed task must move; see ``condition``."""
         return _placed_tasks(problem)
 
+    @classmethod
+    def refused(cls, problem: Problem) -> tuple[str, ...]:
+        """Return the rules of a project that it does not support."""
+        return _never_placed(problem)
+
     def run(self, problem: Project, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
         """Place the tasks once."""
         from .project.serial_sgs import serial_sgs
@@ -544,6 +561,11 @@ class MultiSgs(Heuristic):
     def takes(cls, problem: Problem) -> bool:
         """Return whether no placed task must move; see ``condition``."""
         return _placed_tasks(problem)
+
+    @classmethod
+    def refused(cls, problem: Problem) -> tuple[str, ...]:
+        """Return the rules of a project that it does not support."""
+        return _never_placed(problem)
 
     def run(self, problem: Project, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
         """Place the tasks by each rule."""

@@ -100,6 +100,17 @@ class Heuristic(Method):
         return problem.kind in cls.kinds
 
     @classmethod
+    def refused(cls, problem: Problem) -> tuple[str, ...]:
+        """Return what of a problem it does not support, in words, for messages; empty: not known."""
+        return ()
+
+    @classmethod
+    def _supported(cls, problem: Problem) -> str:
+        """Return what it supports, and what of a problem it does not."""
+        words = cls.refused(problem)
+        return f"supports only {cls.condition}" + (f"; this one has {', '.join(words)}" if words else "")
+
+    @classmethod
     def warm_up(cls, problem: Problem) -> None:
         """Compile the kernels that it needs for a problem: without a method of its own, those of list scheduling."""
         if problem.kind in PLACED:
@@ -145,7 +156,7 @@ class Heuristic(Method):
         """Raise UnknownName if the heuristic does not take this problem."""
         if not self.takes(problem):
             fitting = [name for name, heuristic in HEURISTICS.usable() if heuristic.takes(problem)]
-            note = f", which supports only {self.condition}" if self.condition else ""
+            note = f", which {self._supported(problem)}" if self.condition else ""
             raise UnknownName(f"method of {problem.kind} problems", self.name, [*fitting, *backend_names()], note)
 
     def check_parts(self) -> None:
@@ -188,7 +199,7 @@ class Heuristic(Method):
         from ..backends.solver_thread import INTERRUPTED, catch_first
 
         if not self.takes(problem):
-            only = f"supports only {self.condition}" if self.condition else f"does not support {problem.kind} problems"
+            only = self._supported(problem) if self.condition else f"does not support {problem.kind} problems"
             raise NotForThisProblem(f"{self.name} {only}")
         if start is not None and not self.takes_start():
             others = ", ".join(name for name, each in HEURISTICS.usable() if each.takes_start())

@@ -16,26 +16,31 @@
 Each class gives the same text by ``text``; `parse_method` gives the object of a text.
 """
 
+from typing import TYPE_CHECKING
+
 from ..heuristics.method import Method, Parameters, Start
-from ..heuristics.own import (
-    Backtracking,
-    Bounds,
-    BranchAndBound,
-    DelaySearch,
-    DynamicProgram,
-    FirstSolution,
-    Greedy,
-    Lagrangian,
-    Lns,
-    MultiSearch,
-    MultiSgs,
-    RelaxationSearch,
-    Rule,
-    SerialSgs,
-)
 from ..heuristics.registry import Heuristic
+from ..later import names_later
 from .solvers import Auto, CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
 from .text import all_classes, method_class, parse_method, parse_start
+
+if TYPE_CHECKING:
+    from ..heuristics.own import (
+        Backtracking,
+        Bounds,
+        BranchAndBound,
+        DelaySearch,
+        DynamicProgram,
+        FirstSolution,
+        Greedy,
+        Lagrangian,
+        Lns,
+        MultiSearch,
+        MultiSgs,
+        RelaxationSearch,
+        Rule,
+        SerialSgs,
+    )
 
 __all__ = [
     "Auto",
@@ -68,3 +73,31 @@ __all__ = [
     "parse_method",
     "parse_start",
 ]
+
+# the heuristics take 5 ms to import; a solver of a model needs none of them
+__getattr__ = names_later(
+    __name__,
+    {
+        ".heuristics.own": (
+            "Backtracking",
+            "Bounds",
+            "BranchAndBound",
+            "DelaySearch",
+            "DynamicProgram",
+            "FirstSolution",
+            "Greedy",
+            "Lagrangian",
+            "Lns",
+            "MultiSearch",
+            "MultiSgs",
+            "RelaxationSearch",
+            "Rule",
+            "SerialSgs",
+        )
+    },
+)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are imported when they are first used included."""
+    return sorted(__all__)

@@ -13,6 +13,7 @@ from ..errors import ObjectiveDisagrees
 from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
+from ..heuristics.project.serial_sgs import plain
 from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
 from ..models import Problem, Schedule, kind
 from ..models.excerpt import with_short_repr
@@ -65,7 +66,7 @@ def eviction_steps(problem: Eviction) -> Sequence[Step]:
 
 def project_steps(problem: Project) -> Sequence[Step]:
     """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT; of these, what supports the project."""
-    if HEURISTICS["lns"].takes(problem):
+    if plain(problem):
         return [
             Step("multi-sgs"),
             Step("bounds", 0.05),
@@ -75,7 +76,8 @@ def project_steps(problem: Project) -> Sequence[Step]:
         ]
     first = [Step("multi-sgs")] if HEURISTICS["multi-sgs"].takes(problem) else []
     bounds = [Step("bounds", 0.05)] if first and HEURISTICS["bounds"].takes(problem) else []
-    return [*first, *bounds, Step("cpsat:modes")]
+    search = [Step("lns", 0.1)] if HEURISTICS["lns"].takes(problem) else []
+    return [*first, *bounds, *search, Step("cpsat:modes")]
 
 
 def usual_steps(problem: Problem) -> Sequence[Step]:

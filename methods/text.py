@@ -225,7 +225,8 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
     ``before``: what stands before the module. The object is kept among the heuristics or backends.
     """
     module = head.removeprefix(before)
-    if not words or module.partition("@")[0] in (*OWN, *HEURISTICS, *backend_names()):
+    name = module.partition("@")[0]
+    if not words or name in OWN or name in HEURISTICS or name in backend_names():
         return head, words
     attribute = re.split("[@/]", words[0])[0]
     reference = f"{module}:{attribute}"

@@ -5,7 +5,6 @@ Texts have no control characters, and are never long. The names that exist are s
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import MISSING, fields, is_dataclass
@@ -246,6 +245,8 @@ def similar(name: object, known: Iterable[object], most: int = PROPOSED, cutoff:
     lower = {each.lower(): each for each in texts}
     if name.lower() in lower:  # only upper and lower case differ
         return [lower[name.lower()]]
+    import difflib  # 1 ms: for messages of errors alone
+
     return difflib.get_close_matches(name[:MOST], texts, n=most, cutoff=cutoff)
 
 

@@ -21,13 +21,13 @@ from .problem import Problem
 from .registry import Registry
 
 OWN = {
-    "dispatch": "schedlab.models.own_kinds:DISPATCH",
-    "profit": "schedlab.models.own_kinds:PROFIT",
-    "eviction": "schedlab.models.own_kinds:EVICTION",
-    "project": "schedlab.models.own_kinds:PROJECT",
-    "project-max": "schedlab.models.own_kinds:PROJECT_MAX",
-    "knapsack": "schedlab.models.own_kinds:KNAPSACK",
-    "model": "schedlab.models.own_kinds:MODEL",
+    "dispatch": "schedlab.models.dispatch.problem:DISPATCH",
+    "profit": "schedlab.models.profit.problem:PROFIT",
+    "eviction": "schedlab.models.eviction.problem:EVICTION",
+    "project": "schedlab.models.project.problem:PROJECT",
+    "project-max": "schedlab.models.project.problem:PROJECT_MAX",
+    "knapsack": "schedlab.models.knapsack:KNAPSACK",
+    "model": "schedlab.models.model_problem:MODEL",
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from . import language as sl
 from .arguments import Fields, whole_records
 from .excerpt import ByName, with_short_repr
+from .kind import ProblemKind
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
@@ -156,3 +157,8 @@ class Knapsack:
 def _plain(value: int | float | Fraction) -> int | float:
     """Return a whole number as int, others as float."""
     return int(value) if value == int(value) else float(value)
+
+
+# --- The registration of knapsack problems.
+
+KNAPSACK = ProblemKind("knapsack", Knapsack, bench="..bench.kinds.plain:KNAPSACK", formulations=("items",))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .arguments import expect
 from .excerpt import ByName, with_short_repr
+from .kind import ProblemKind
 from .language import Assignment, Model, UndefinedValue, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule, Value
@@ -131,3 +132,8 @@ class ModelProblem:
     def read(self, data: Any) -> Schedule:
         """Return the answer of JSON data; raise ValueError, with the name of the variable, if the data are malformed."""
         return Schedule.from_json(data)
+
+
+# --- The registration of models as problems.
+
+MODEL = ProblemKind("model", ModelProblem, bench="..bench.kinds.plain:MODEL", formulations=("model",))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingPackage
-
-if TYPE_CHECKING:
-    import pandas
-
-
-from typing import Any
-
-from ..errors import WrongArgument
+from ..errors import MissingPackage, WrongArgument
 from .excerpt import hint
 from .platform import ProblemError
 from .words import how_many
+
+if TYPE_CHECKING:
+    import pandas
 
 # --- Rows as a table of pandas, which is optional (``pip install 'schedlab[pandas]'``).
 

@@ -70,17 +70,27 @@ def _resource(project: Project, r: Resource, done: Placed, left: dict[str, int])
             return False
     if not r.setups and not r.no_idle:
         return True
+    if r.setups and r.all_pairs:
+        return _has_order(project, r, done, left)
     order = sorted((row[0], name) for name, row in done.items() if need[name] and row[2].duration)
     family = {t.name: t.family or t.name for t in project.tasks}
-    for k, (start, b) in enumerate(order):
-        for other, (_, a) in enumerate(order[:k]):
-            neighbours = other == k - 1
-            gap = start - left[a]
-            if (neighbours or r.all_pairs) and gap < r.setups.get((family[a], family[b]), 0):
-                return False
-            if neighbours and (gap < 0 or (r.no_idle and gap)):
-                return False
+    for (_, a), (start, b) in itertools.pairwise(order):
+        gap = start - left[a]
+        if gap < r.setups.get((family[a], family[b]), 0) or (r.no_idle and gap):
+            return False
     return True
+
+
+def _has_order(project: Project, r: Resource, done: Placed, left: dict[str, int]) -> bool:
+    """Return whether some order of the tasks on a resource, those of no duration included, keeps the setups of all pairs."""
+    used = [name for name, row in done.items() if row[2].demands.get(r.name)]
+    family = {t.name: t.family or t.name for t in project.tasks}
+    return any(
+        all(
+            left[a] + r.setups.get((family[a], family[b]), 0) <= done[b][0] for a, b in itertools.combinations(order, 2)
+        )
+        for order in itertools.permutations(used)
+    )
 
 
 def _same_orders(project: Project, done: Placed) -> bool:
@@ -205,6 +215,24 @@ def setups(seed: int, objective: str = "makespan") -> Project:
     ]
     tasks[1] = Task("b", tasks[1].modes, due=3, family=families[1])
     machines = [Resource("m", 1, setups=times(), all_pairs=seed % 2 == 1), Resource("o", 1, setups=times())]
+    return Project(tasks, machines, [("a", "b")] if rng.random() < 0.5 else [], objective)
+
+
+def points(seed: int, objective: str = "makespan") -> Project:
+    """Make a project with setups between all pairs on two machines, on which some tasks take no time."""
+    rng = random.Random(seed)
+    setups = {(a, b): rng.choice((0, 0, 1, 2, 3)) for a, b in itertools.permutations("abcd", 2)}
+    tasks = [
+        Task(
+            n,
+            tuple(Mode(m, rng.choice((0, 0, 1, 2)), {m: 1}) for m in ("m", "o")[: 2 if n == "a" else 1]),
+            release=rng.choice((0, 0, 1)),
+            due=rng.choice((1, 2, 4)),
+            penalty=4 if n == "d" and rng.random() < 0.5 else None,
+        )
+        for n in "abcd"
+    ]
+    machines = [Resource("m", 1, setups=setups, all_pairs=True), Resource("o", 1)]
     return Project(tasks, machines, [("a", "b")] if rng.random() < 0.5 else [], objective)
 
 

@@ -23,7 +23,7 @@ ALLOWED = {
     "instances": {"errors", "later", "models"},
     "backends": {"errors", "later", "models"},
     "heuristics": {"errors", "later", "models", "backends"},
-    "methods": {"errors", "models", "heuristics", "backends"},
+    "methods": {"errors", "later", "models", "heuristics", "backends"},
     "solve": {"errors", "models", "instances", "heuristics", "backends", "methods"},
     "composite": {"errors", "models", "instances", "backends", "methods", "solve"},
     "explain": {"errors", "models", "instances", "backends", "methods", "solve"},

@@ -428,17 +428,22 @@ class RandomSequences:
         self.used = {SEQUENCES}
         self.origin = rng.choice([0, 0, 0, -3, 2])
         detour = rng.random() < 0.35
-        two = not detour and rng.random() < 0.6
+        self.squeeze = not detour and rng.random() < 0.25
+        two = not detour and not self.squeeze and rng.random() < 0.75
         n = 2 if two and rng.random() < 0.6 else 3
         if not two:
-            n = 3 if detour else rng.choice([2, 3, 3, 4])
+            n = 3 if detour or self.squeeze else rng.choice([2, 3, 3, 4])
         self.machines = [self._machine(k, n, small=two or n == 4) for k in range(2 if two else 1)]
         if detour:
             self.model.add(self._detour(), "detour")
-        if two and rng.random() < 0.8:
+        if self.squeeze:
+            self.used.add("place in a sequence")
+            one, _, other = self.machines[0].intervals
+            self.model.add(self.machines[0].previous(one, other), "squeeze")
+        if two and rng.random() < 0.95:
             self.used.add("same sequence")
             self.model.add(same_sequence(*self.machines), "same")
-        for k in range(rng.randint(0 if detour else 1, 3)):
+        for k in range(0 if self.squeeze else rng.randint(0 if detour else 1, 3)):
             self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
         self._objective()
 
@@ -493,7 +498,9 @@ class RandomSequences:
         aim = aim + rng.choice([0, 5]) * total([1 - v.presence for v in intervals])
         machine = rng.choice(self.machines)
         draw = rng.random()
-        if draw < 0.55:
+        if self.squeeze:
+            aim = aim + self._squeezed()
+        elif draw < 0.55:
             self.used.add("transition costs")
             costs = [[rng.randint(-2, 5) for _ in range(3)] for _ in range(3)]
             ends_of = [rng.choice([None, [rng.randint(-2, 4) for _ in range(3)]]) for _ in range(2)]
@@ -509,6 +516,15 @@ class RandomSequences:
         if rng.random() < 0.9:
             self.used.add("minimize")
             self.model.minimize(aim)
+
+    def _squeezed(self) -> Linear:
+        """Return costs that are least with the second interval between the two others, which it must not be."""
+        self.used.add("transition costs")
+        costs = [[8] * 3 for _ in range(3)]
+        costs[0][1] = costs[1][2] = 0
+        return sequence(self.machines[0].intervals).cost(costs) + 9 * total(
+            [1 - v.presence for v in self.model.intervals]
+        )
 
 
 def random_sequences(seed: int) -> tuple[Model, set[str]]:

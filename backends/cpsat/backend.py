@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from google.protobuf import text_format
-from ortools.sat import sat_parameters_pb2
 from ortools.sat.python import cp_model
 
 from ...errors import NoSolution, SolverUnavailable, WrongArgument
@@ -82,7 +80,9 @@ REFUSED = {
 
 def check(given: Mapping[str, Any]) -> dict[str, Value]:
     """Convert parameters to their types; enumerations become names, lists texts with entries separated by "+"."""
-    fields = sat_parameters_pb2.SatParameters.DESCRIPTOR.fields_by_name
+    if not given:
+        return {}
+    fields = _new_message().DESCRIPTOR.fields_by_name
     values = check_all(SOLVER, given, fields, REFUSED, lambda p: _convert(p, fields[p.name]))
     if values:
         _require_valid(values)
@@ -91,6 +91,10 @@ def check(given: Mapping[str, Any]) -> dict[str, Value]:
 
 def set_all(parameters: Any, values: Mapping[str, Value]) -> None:
     """Set converted values in the parameters of a ``CpSolver``; entries of lists are added to those that are there."""
+    if not values:
+        return
+    from google.protobuf import text_format
+
     text = text_format.MessageToString(_message(values))
     if hasattr(parameters, "merge_text_format"):  # since ortools 9.15
         parameters.merge_text_format(text)
@@ -126,8 +130,14 @@ def _repeated(field: Any) -> bool:
     return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED)
 
 
+def _new_message() -> Any:
+    from ortools.sat import sat_parameters_pb2  # 9 ms with what it imports: for parameters that are given alone
+
+    return sat_parameters_pb2.SatParameters()
+
+
 def _message(values: Mapping[str, Value]) -> Any:
-    message = sat_parameters_pb2.SatParameters()
+    message = _new_message()
     for name, value in values.items():
         field = message.DESCRIPTOR.fields_by_name[name]
         texts = str(value).split("+") if _repeated(field) else None
@@ -596,10 +606,11 @@ def _solver(deadline: float | None) -> cp_model.CpSolver:
 # relations that it knows between their starts exclude both orders, it adds one of these orders at this point, under the
 # presences of a and b alone. These are decisions, but the contradiction counts as one without decisions.
 #
-# What this module proves. In no ``no_overlap`` there are two members of which one may be absent and between whose starts
-# the model has relations in both directions. Without such relations, what excludes an order are bounds of single
-# variables, which CP-SAT propagates before it branches. Two members that are always present need no proof: if both orders
-# are excluded, the model is infeasible. A ``cumulative`` counts as well, as CP-SAT turns parts of it into disjunctions.
+# What this module proves. In no ``no_overlap`` there are two members of which one may be absent, or of another size, and
+# between whose starts the model has relations in both directions. Without such relations, what excludes an order are bounds
+# of single variables, which CP-SAT propagates before it branches. Two members of fixed sizes that are always present need no
+# proof: if both orders are excluded, the model is infeasible; with other sizes, it is so for the sizes that the decisions
+# leave alone. A ``cumulative`` counts as well, as CP-SAT turns parts of it into disjunctions.
 #
 # Two members with one presence end the process too, also without a relation between their starts: two optional intervals
 # with ``all_or_none`` and ``no_overlap``, the end of one of them maximized. So no two members that may be absent may have
@@ -633,7 +644,7 @@ def may_branch_on_order(model: Model, choices: Choices) -> bool:
     constraints = [named.constraint for named in model.constraints]
     if not any(isinstance(c, NoOverlap) for c in constraints):
         return False
-    if all(_always_runs(v) for c in constraints for v in _members(c)):
+    if all(_always_runs(v) and not _varies(v) for c in constraints for v in _members(c)):
         return True
     relations = _Relations(model)
     return all(_apart(c, choices, relations) for c in constraints)
@@ -648,17 +659,22 @@ def _always_runs(v: Interval) -> bool:
     return not v.optional and v.size_lo > 0
 
 
+def _varies(v: Interval) -> bool:
+    return v.size_lo < v.size_hi
+
+
 def _apart(c: Constraint, choices: Choices, relations: _Relations) -> bool:
-    """Return whether no two members of a resource, one of which may be absent, are related in both directions."""
+    """Return whether no two members of a resource, one of which may be absent or of another size, are related both ways."""
     rows = _rows(c, choices)
-    if any(absent and v.size_lo < v.size_hi for v, absent in rows):
+    if any(absent and _varies(v) for v, absent in rows):
         return False
     met: dict[Hashable, bool] = {}
     for v, absent in rows:
         known = relations.group(v)
-        if known in met and (absent or met[known]):
+        open_ = absent or _varies(v)
+        if known in met and (open_ or met[known]):
             return False
-        met[known] = absent or met.get(known, False)
+        met[known] = open_ or met.get(known, False)
     together = [relations.presences(v) for v, absent in rows if absent]
     return len(set(together)) == len(together)
 

@@ -14,7 +14,65 @@ from ...models.compiled import compiled, internal_borrowing, native
 from .by_address import by_address
 from .profile import NEVER
 
+WITHOUT = -1  # where a resource has no setups
+MISSED = 2**50  # the least value of a schedule that misses a deadline; all others are below it
+
 # --- The tasks of a project as flat arrays, and the arrays of a schedule generation.
+
+
+@by_address
+class Setups(NamedTuple):
+    """The setups of the resources that have any.
+
+    Parameters
+    ----------
+    first
+        Where the setups of a resource begin in ``time``, shape (resources,); ``WITHOUT`` for a resource that has none.
+    time
+        For each such resource, the setup between each two families, row by row.
+    families
+        The number of families.
+    family
+        The family of the task of each mode, shape (modes,).
+    all_pairs
+        1 for resources whose setups hold between any two tasks, else 0, shape (resources,).
+    """
+
+    first: Ints
+    time: Ints
+    families: int
+    family: Ints
+    all_pairs: Ints
+
+
+@by_address
+class Aim(NamedTuple):
+    """The objective of a project; its value is a whole number.
+
+    Parameters
+    ----------
+    makespan, setup
+        The factors of the makespan and of the sum of the setups between neighbours.
+    flow, tardy, early, late
+        For each task, the cost of a unit of time from its release to its end, of one after and of one before its due date,
+        and that of being late, shape (tasks,).
+    due
+        The due date of each task, shape (tasks,).
+    deadline
+        The latest end of each task, shape (tasks,).
+    plain
+        Whether it is the makespan alone, and there are no deadlines.
+    """
+
+    makespan: int
+    setup: int
+    flow: Ints
+    tardy: Ints
+    early: Ints
+    late: Ints
+    due: Ints
+    deadline: Ints
+    plain: bool
 
 
 @by_address
@@ -43,6 +101,13 @@ class Tasks(NamedTuple):
         Capacity of the other resources, shape (other resources,).
     rank
         Position of each task in a topological order, shape (tasks,).
+    release
+        Earliest start of each task, shape (tasks,).
+    closed_first, closed_time, closed_use
+        The use of each resource before any task is placed, as a step function: breakpoints, the first at 0, and the use from
+        each of them to the next one. Those of resource r are at ``closed_first[r]`` to ``closed_first[r + 1]``.
+    setups
+        The setups.
     """
 
     before_first: Ints
@@ -60,10 +125,24 @@ class Tasks(NamedTuple):
     need: Ints
     budget: Ints
     rank: Ints
+    release: Ints
+    closed_first: Ints
+    closed_time: Ints
+    closed_use: Ints
+    setups: Setups
 
     def mirrored(self) -> Tasks:
-        """Return the project in reversed time: successors are predecessors. The arrays are shared."""
+        """Return the project in reversed time: successors are predecessors. The arrays are shared.
+
+        It has no release dates, breaks and setups: a schedule of it gives an order of the tasks, not their times.
+        """
+        resources = self.capacity.size
         return self._replace(
+            release=np.zeros_like(self.release),
+            closed_first=np.arange(resources + 1),
+            closed_time=np.zeros(resources, np.int64),
+            closed_use=np.zeros(resources, np.int64),
+            setups=self.setups._replace(first=np.full_like(self.setups.first, WITHOUT)),
             before_first=self.after_first,
             before=self.after,
             before_delay=self.after_delay,
@@ -82,9 +161,15 @@ class Room(NamedTuple):
     ----------
     times, used
         Use of each renewable resource as a step function: breakpoints, and the use from each of them to the next one, shape
-        (resources, 2 * tasks + 2).
+        (resources, 2 * tasks + 2 + most breakpoints of ``Tasks.closed_time``).
     breakpoints
         Number of breakpoints of each resource, shape (resources,).
+    placed
+        The modes on each resource with setups in their order, shape (resources, tasks); (resources, 0) without setups.
+    placed_start
+        Their starts.
+    placed_count
+        Their number, shape (resources,).
     heap
         Tasks that wait for their turn, shape (tasks,).
     missing
@@ -98,6 +183,9 @@ class Room(NamedTuple):
     times: Ints
     used: Ints
     breakpoints: Ints
+    placed: Ints
+    placed_start: Ints
+    placed_count: Ints
     heap: Ints
     missing: Ints
     ready: Ints
@@ -107,10 +195,22 @@ class Room(NamedTuple):
 def new_room(tasks: Tasks) -> Room:
     """Return the arrays of schedule generations for a project."""
     n, resources = tasks.rank.size, tasks.capacity.size
-    steps = np.zeros((resources, 2 * n + 2), np.int64)
+    most_closed = int(np.diff(tasks.closed_first).max(initial=0))
+    steps = np.zeros((resources, 2 * n + 2 + most_closed), np.int64)
+    placed = np.zeros((resources, n if (tasks.setups.first != WITHOUT).any() else 0), np.int64)
+    counts = np.zeros(resources, np.int64)
     each = np.zeros(n, np.int64)
     return Room(
-        steps, steps.copy(), np.zeros(resources, np.int64), each, each.copy(), each.copy(), np.zeros_like(tasks.budget)
+        times=steps,
+        used=steps.copy(),
+        breakpoints=counts,
+        placed=placed,
+        placed_start=placed.copy(),
+        placed_count=counts.copy(),
+        heap=each,
+        missing=each.copy(),
+        ready=each.copy(),
+        spent=np.zeros_like(tasks.budget),
     )
 
 
@@ -118,12 +218,16 @@ def new_room(tasks: Tasks) -> Room:
 
 
 @internal_borrowing
-def clear(room: Room) -> None:
-    """Make all resources free at every time."""
+def clear(t: Tasks, room: Room) -> None:
+    """Make all resources free at every time but in their breaks."""
     for r in range(room.breakpoints.size):
-        room.times[r, 0] = 0
-        room.used[r, 0] = 0
-        room.breakpoints[r] = 1
+        first = t.closed_first[r]
+        count = t.closed_first[r + 1] - first
+        for i in range(count):
+            room.times[r, i] = t.closed_time[first + i]
+            room.used[r, i] = t.closed_use[first + i]
+        room.breakpoints[r] = count
+        room.placed_count[r] = 0
 
 
 @internal_borrowing
@@ -168,8 +272,62 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
         )
         agreed = agreed + 1 if begin == start else 1
         start = begin
+        if t.setups.first[r] != WITHOUT:
+            position = _place(t, room, r, mode, start)
+            start = _start_at(t, room, r, position, mode, start)
+            agreed = agreed if start == begin else 0  # the use at the new time is not known
         k = k + 1 if k + 1 < last else first
     return start
+
+
+# --- The modes on a resource with setups, one after another.
+
+
+@internal_borrowing
+def _setup(t: Tasks, r: int, before: int, after: int) -> int:
+    """Return the setup of a resource between two modes."""
+    row = t.setups.family[before] * t.setups.families
+    return int(t.setups.time[t.setups.first[r] + row + t.setups.family[after]])
+
+
+@internal_borrowing
+def _start_at(t: Tasks, room: Room, r: int, position: int, mode: int, start: int) -> int:
+    """Return the first time, not before ``start``, at which a mode can follow those before a position with their setups."""
+    earliest_start = start
+    low = 0 if t.setups.all_pairs[r] else max(0, position - 1)
+    for i in range(low, position):
+        before = room.placed[r, i]
+        end = room.placed_start[r, i] + t.duration[before]
+        earliest_start = max(earliest_start, end + _setup(t, r, before, mode))
+    return earliest_start
+
+
+@internal_borrowing
+def _place(t: Tasks, room: Room, r: int, mode: int, start: int) -> int:
+    """Return the first position among the modes on a resource at which another one fits, not before a time."""
+    count = int(room.placed_count[r])
+    for position in range(count):
+        end = _start_at(t, room, r, position, mode, start) + t.duration[mode]
+        high = count if t.setups.all_pairs[r] else position + 1
+        fits = True
+        for i in range(position, high):
+            if end + _setup(t, r, mode, room.placed[r, i]) > room.placed_start[r, i]:
+                fits = False
+        if fits:
+            return position
+    return count
+
+
+@internal_borrowing
+def _insert(t: Tasks, room: Room, r: int, mode: int, start: int) -> None:
+    """Insert a mode among those on a resource with setups."""
+    position = _place(t, room, r, mode, start)
+    for i in range(room.placed_count[r], position, -1):
+        room.placed[r, i] = room.placed[r, i - 1]
+        room.placed_start[r, i] = room.placed_start[r, i - 1]
+    room.placed[r, position] = mode
+    room.placed_start[r, position] = start
+    room.placed_count[r] += 1
 
 
 @internal_borrowing
@@ -197,6 +355,8 @@ def occupy(t: Tasks, room: Room, mode: int, start: int) -> None:
         last = _breakpoint(room, r, start + t.duration[mode])
         for i in range(first, last):
             room.used[r, i] += t.demand[k]
+        if t.setups.first[r] != WITHOUT:
+            _insert(t, room, r, mode, start)
 
 
 @internal_borrowing
@@ -239,10 +399,10 @@ def _pop(t: Tasks, heap: Ints, size: int, keys: Floats) -> int:
 @internal_borrowing
 def begin(t: Tasks, room: Room, modes: Ints) -> None:
     """Make the resources free, count the predecessors of each task and what the modes spend."""
-    clear(room)
+    clear(t, room)
     for k in range(t.rank.size):
         room.missing[k] = t.before_first[k + 1] - t.before_first[k]
-        room.ready[k] = 0
+        room.ready[k] = t.release[k]
     spend(t, room, modes)
 
 
@@ -372,6 +532,58 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
     return makespan
 
 
+# --- The value of a schedule.
+
+
+@internal_borrowing
+def total_setup(t: Tasks, room: Room) -> int:
+    """Return the sum of the setups between neighbours that take time, of the schedule that was made last."""
+    total = 0
+    for r in range(t.capacity.size):
+        if t.setups.first[r] != WITHOUT:
+            last = WITHOUT
+            for i in range(room.placed_count[r]):
+                mode = room.placed[r, i]
+                if t.duration[mode] > 0:
+                    if last != WITHOUT:
+                        total += _setup(t, r, last, mode)
+                    last = mode
+    return total
+
+
+@internal_borrowing
+def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: int) -> int:
+    """Return the value of the schedule that was made last; ``MISSED`` or more if it misses a deadline."""
+    if aim.plain:
+        return makespan
+    value = aim.makespan * makespan
+    missed = 0
+    for k in range(t.rank.size):
+        end = starts[k] + t.duration[modes[k]]
+        over = end - aim.due[k]
+        value += aim.flow[k] * (end - t.release[k])
+        if over > 0:
+            value += aim.tardy[k] * over + aim.late[k]
+        else:
+            value -= aim.early[k] * over
+        missed += max(0, end - aim.deadline[k])
+    if missed > 0:
+        return MISSED + missed
+    if aim.setup > 0:
+        value += aim.setup * total_setup(t, room)
+    return value
+
+
+@internal_borrowing
+def finished(
+    t: Tasks, back: Tasks, aim: Aim, room: Room, keys: Floats, modes: Ints, none: Ints, starts: Ints, makespan: int
+) -> int:
+    """Justify a schedule if the makespan alone counts; return its value. The arguments are those of ``justify``."""
+    if aim.plain:
+        return justify(t, back, room, keys, modes, none, starts)
+    return worth(t, aim, room, modes, starts, makespan)
+
+
 @internal_borrowing
 def justify(t: Tasks, back: Tasks, room: Room, keys: Floats, modes: Ints, none: Ints, starts: Ints) -> int:
     """Move all tasks to the right, then to the left; return the makespan.
@@ -400,19 +612,27 @@ def justify(t: Tasks, back: Tasks, room: Room, keys: Floats, modes: Ints, none: 
 
 @compiled
 def generate(
-    t: Tasks, back: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: Ints, in_parallel: bool
+    t: Tasks,
+    back: Tasks,
+    aim: Aim,
+    room: Room,
+    keys: Floats,
+    modes: Ints,
+    free: Ints,
+    starts: Ints,
+    in_parallel: bool,
 ) -> int:
-    """Schedule all tasks by the serial or the parallel scheme, then justify twice; return the makespan.
+    """Schedule all tasks by the serial or the parallel scheme, justify twice if the makespan counts; return the value.
 
     ``keys`` and ``free`` are overwritten; otherwise the arguments are those of ``serial`` and ``justify``.
     """
     if in_parallel:
-        parallel(t, room, keys, modes, free, starts)
+        makespan = parallel(t, room, keys, modes, free, starts)
     else:
-        serial(t, room, keys, modes, free, starts)
+        makespan = serial(t, room, keys, modes, free, starts)
     for k in range(free.size):
         free[k] = 0
-    return justify(t, back, room, keys, modes, free, starts)
+    return finished(t, back, aim, room, keys, modes, free, starts, makespan)
 
 
 # --- New schedules from old ones: crossover, destroy operators, changes of modes, as compiled code.
@@ -627,7 +847,7 @@ def keep_budget(t: Tasks, room: Room, state: Ints, modes: Ints) -> bool:
 # 1. Take one of the kept schedules, the more often a good one the later it is.
 # 2. Crossover: replace a part of its order by that of another kept one. Or destroy: give the tasks of a window of time, of a
 #    resource, or of a part of the network other keys, and perhaps other modes (``variation``).
-# 3. Generate the schedule by the serial scheme, justify it twice (``generation``).
+# 3. Generate the schedule by the serial scheme; if the makespan alone counts, justify it twice (``generation``).
 # 4. The new schedule replaces the one it was made from, if the acceptance criterion allows it and no other kept one has the
 #    same starts.
 
@@ -641,7 +861,7 @@ class Kept(NamedTuple):
     starts, modes
         Start and mode of each task in each of them, shape (schedules, tasks).
     value
-        Makespan of each, shape (schedules,).
+        Value of the objective of each, shape (schedules,).
     """
 
     starts: Ints
@@ -700,6 +920,14 @@ def _is_new(kept: Kept, child: Child, value: int) -> bool:
 
 
 @internal_borrowing
+def _makespan(t: Tasks, starts: Ints, modes: Ints) -> int:
+    last = 0
+    for k in range(t.rank.size):
+        last = max(last, starts[k] + t.duration[modes[k]])
+    return last
+
+
+@internal_borrowing
 def _vary(t: Tasks, room: Room, kept: Kept, child: Child, rules: Floats, state: Ints, kind: int, at: int) -> None:
     """Make the keys and modes of a child of the kept schedule ``at``."""
     n = t.rank.size
@@ -709,7 +937,7 @@ def _vary(t: Tasks, room: Room, kept: Kept, child: Child, rules: Floats, state: 
         other = below(state, kept.value.size)
         cross(
             t, state, kept.starts[other], kept.modes[other], kept.starts[at], kept.modes[at],
-            kept.value[other], child.keys, child.modes,
+            _makespan(t, kept.starts[other], kept.modes[other]), child.keys, child.modes,
         )  # fmt: skip
         if not keep_budget(t, room, state, child.modes):
             for k in range(n):
@@ -717,7 +945,8 @@ def _vary(t: Tasks, room: Room, kept: Kept, child: Child, rules: Floats, state: 
         child.found[0] = below(state, n)
         loosen(t, room, state, child.found, 1, child.modes, child.free)
         return
-    count = destroy(t, state, kind, kept.starts[at], kept.modes[at], kept.value[at], child.none, child.found)
+    last = _makespan(t, kept.starts[at], kept.modes[at])
+    count = destroy(t, state, kind, kept.starts[at], kept.modes[at], last, child.none, child.found)
     for k in range(n):
         child.none[k] = 0
     scatter(state, rules[below(state, rules.shape[0])], child.found, count, child.keys)
@@ -728,6 +957,7 @@ def _vary(t: Tasks, room: Room, kept: Kept, child: Child, rules: Floats, state: 
 def evolve(
     t: Tasks,
     back: Tasks,
+    aim: Aim,
     room: Room,
     kept: Kept,
     child: Child,
@@ -744,8 +974,8 @@ def evolve(
 
     Parameters
     ----------
-    t, back, room
-        The project, the project in reversed time, arrays to overwrite.
+    t, back, aim, room
+        The project, the project in reversed time, its objective, arrays to overwrite.
     kept
         The kept schedules, which are changed.
     child
@@ -757,10 +987,10 @@ def evolve(
     over
         Share of the search that is over, from 0 to 1.
     over_current, over_best
-        What the makespan of an accepted schedule may be worse by than that of its parent and than the best one, shape
+        What the value of an accepted schedule may be worse by than that of its parent and than the best one, shape
         (steps,).
     best
-        Best makespan of the search; the steps end when a better schedule is found.
+        Best value of the search; the steps end when a better schedule is found.
     state
         State of the random numbers, uint64, shape (1,).
     stop
@@ -771,8 +1001,8 @@ def evolve(
             return step, -1
         at = _parent(kept, state, over)
         _vary(t, room, kept, child, rules, state, kinds[below(state, kinds.size)], at)
-        serial(t, room, child.keys, child.modes, child.free, child.starts)
-        value = justify(t, back, room, child.keys, child.modes, child.none, child.starts)
+        makespan = serial(t, room, child.keys, child.modes, child.free, child.starts)
+        value = finished(t, back, aim, room, child.keys, child.modes, child.none, child.starts, makespan)
         allowed = min(kept.value[at] + over_current[step], best + over_best[step])
         if value < best or (value <= allowed and _is_new(kept, child, value)):
             kept.value[at] = value

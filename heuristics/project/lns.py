@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,14 +19,42 @@ from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Floats, Ints
 from ...models.excerpt import with_short_repr
 from ...models.project.formulations import exclusive_sets, part_formulation
+from ...models.project.objectives import MAKESPAN, terms
 from ..clock import Clock, compiled_first
+from ..errors import NotForThisProblem, NothingFound
 from ..incumbents import OnIncumbent
-from ..kernels.project_schedules import Tasks
+from ..kernels.project_schedules import (
+    CROSSOVER,
+    MISSED,
+    NETWORK,
+    RESOURCE,
+    WINDOW,
+    Child,
+    Kept,
+    Tasks,
+    evolve,
+    generate,
+)
+from ..kernels.project_schedules import new_room as new_schedule_room
 from ..kernels.shops import BEST, NONE, begin, new_memory, new_paths, new_plan, new_room, semi_active, tabu_search
-from ..lns.control import Acceptance, Alternate, FirstOf, GainPerSecond, Seconds, Selection, Stopping, Turns, as_text
+from ..lns.control import (
+    Acceptance,
+    Alternate,
+    FirstOf,
+    GainPerSecond,
+    HillClimbing,
+    Seconds,
+    Selection,
+    Stopped,
+    Stopping,
+    Turns,
+    TurnSearch,
+    as_text,
+)
 from ..neighbourhood_solve import check_available, limits_of_turn
+from .arrays import ProjectArrays
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
-from .lns_state import NOISE, Evolution, ProjectSearch
+from .serial_sgs import feasible_modes, plain, refused_by_lns
 
 if TYPE_CHECKING:
     from ...backends import Limits
@@ -34,8 +62,8 @@ if TYPE_CHECKING:
 
 # --- A large-neighbourhood search for projects.
 #
-# 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; each is
-#    justified twice (``kernels.project_schedules``). Keep the best ones. A start is kept as well.
+# 1. Make schedules with all priority rules, by the serial and the parallel scheme, and with rules plus random numbers; for the
+#    makespan, each is justified twice (``kernels.project_schedules``). Keep the best ones. A start is kept as well.
 # 2. Select an operator, by default one that has had less than its share of the time, else the one with the best recent
 #    gain per second (``lns.control``).
 # 3. Let it take a turn:
@@ -49,14 +77,17 @@ if TYPE_CHECKING:
 #      between its best schedules (``tabu.operator``). With a time limit it has most of the time.
 #
 # 4. An acceptance criterion decides whether the new schedule replaces the one it was made from (``lns.control``).
-# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the makespan is
-#    a lower bound (``project.bounds``).
+# 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the objective is
+#    a lower bound (``project.bounds``, ``_least``).
 #
 # 6. With a time limit of 5 s or more that the search has not proved its schedule within, CP-SAT looks for a better bound in
 #    the last tenth of it (``proved_bound``).
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
+
+# Release dates, deadlines, setups and breaks that forbid tasks are kept by the schemes; operators "solver" and "tabu" need a
+# project without them (``plain``).
 
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
@@ -86,7 +117,7 @@ def project_lns(
     Parameters
     ----------
     problem
-        A project.
+        A project without what ``refused_by_lns`` names.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
@@ -115,15 +146,19 @@ def project_lns(
     Returns
     -------
     Result
-        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3). With a time limit of 5 s
+        Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3); where not the makespan
+        alone counts, that of the earliest ends with them. With a time limit of 5 s
         or more, the last tenth of it is for the other steps, and for a run of CP-SAT from the best schedule: the greatest
         bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
         improvement), by its name.
 
     Raises
     ------
+    NotForThisProblem
+        The project has what the search does not support, or a backend is named for one that is not ``plain``.
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, and there is no start.
+        No choice of modes was found for which the non-renewable resources suffice, or each first schedule misses a deadline,
+        and there is no start.
     SolverUnavailable
         If the backend is not installed.
     UnknownName
@@ -141,6 +176,7 @@ def project_lns(
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
+    _check(problem, backend)
     kept = kept_for_bound(problem, time_limit)
     searching = None if time_limit is None else time_limit - kept
     search = ProjectSearch(
@@ -157,7 +193,7 @@ def project_lns(
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(search.arrays.tasks, backend)
+        operators = usual_operators(search.arrays.tasks if plain(problem) else None, backend)
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
@@ -187,14 +223,42 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     return result
 
 
+def _check(problem: Project, backend: str | None) -> None:
+    """Raise NotForThisProblem if a project has what the search does not support."""
+    words = refused_by_lns(problem)
+    if words:
+        raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
+    if backend is not None and not plain(problem):
+        others = problem.features or (f"the objective {problem.objective}",)
+        raise NotForThisProblem(f"lns@{backend} does not support {', '.join(others)}; lns does")
+    costs = sum(t.weight + t.early_weight for t in problem.tasks) + 1
+    if not plain(problem) and problem.horizon * costs * sum(terms(problem.objective).values()) >= MISSED:
+        raise NotForThisProblem(
+            f"lns supports objectives below {MISSED:,}; weights, durations or factors are too large"
+        )
+
+
 def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
-    return max(MakespanBounds(problem, Clock()).quick().values())
+    factors = terms(problem.objective)
+    bound = 0
+    if MAKESPAN in factors:
+        bound = factors[MAKESPAN] * max(MakespanBounds(problem, Clock()).quick().values())
+    for task in problem.tasks:
+        end = problem.heads[task.name] + min(m.duration for m in problem.possible(task))
+        bound += factors.get("flow-time", 0) * task.weight * (end - task.release)
+        if task.due is not None and end > task.due:
+            bound += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
+            bound += factors.get("late-jobs", 0) * task.weight
+    return bound
 
 
-def usual_operators(tasks: Tasks, backend: str | None = None) -> tuple[Any, ...]:
-    """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver"."""
-    operators: list[Any] = [] if machines(tasks) is None else [TabuSearch()]
+def usual_operators(tasks: Tasks | None, backend: str | None = None) -> tuple[Any, ...]:
+    """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver".
+
+    ``tasks``: those of a project that is ``plain``, which may be a shop; None: another project.
+    """
+    operators: list[Any] = [] if tasks is None or machines(tasks) is None else [TabuSearch()]
     operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
     return (*operators, SolverParts(backend)) if backend is not None else tuple(operators)
 
@@ -214,6 +278,268 @@ def warm_up() -> None:
     saws = [Resource("saw 1", 1), Resource("saw 2", 1)]
     cuts = [Task(name, (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))) for name in "abcde"]
     project_lns(Project(cuts, saws), rounds=2, operators=[TabuSearch()])
+
+
+# --- The state of the search: the kept schedules and the best one.
+
+FIRST_SHARE = 0.1  # of the time limit: the first schedules
+NOISE = 0.6  # of the values of the rules, from 0 to 1: what random numbers add at most
+
+
+class Found(NamedTuple):
+    """A schedule as arrays: value of the objective; start and mode of each task, shape (tasks,)."""
+
+    value: int
+    starts: Ints
+    modes: Ints
+
+
+class ProjectSearch(TurnSearch):
+    """The state of a search, which the operators read and change.
+
+    Parameters
+    ----------
+    problem
+        The project, with tasks.
+    least
+        A lower bound of the objective: the search ends when it is reached.
+    size
+        Number of kept schedules.
+    time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds
+        As for ``project_lns``.
+
+    Attributes
+    ----------
+    arrays
+        The project as flat arrays.
+    room, child
+        Arrays that kernels overwrite.
+    rules
+        Values of the priority rules from 0 to 1, shape (rules, tasks).
+    kept
+        The kept schedules.
+    best
+        The best schedule; operators must not change it.
+    random
+        State of the random numbers of kernels, uint64, shape (1,).
+    """
+
+    def __init__(
+        self,
+        problem: Project,
+        least: int,
+        *,
+        size: int = 40,
+        time_limit: float | None = None,
+        seed: int = 0,
+        warm_start: Schedule | None = None,
+        on_incumbent: OnIncumbent | None = None,
+        acceptance: Acceptance | None = None,
+        turn_seconds: float = 0.15,
+    ) -> None:
+        super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
+        self.problem = problem
+        self.least = least
+        self.size = size
+        self.arrays = ProjectArrays(problem)
+        self.random = self._state()
+        self.best: Found | None = None
+        self._make_room()
+
+    def _make_room(self) -> None:
+        n = len(self.arrays.net.names)
+        self.room = new_schedule_room(self.arrays.tasks)
+        self.child = Child(np.zeros(n), *(np.zeros(n, np.int64) for _ in range(5)))
+
+    def _state(self) -> Ints:
+        return self.rng.integers(1, 2**63, 1).astype(np.uint64)
+
+    @property
+    def order_value(self) -> float:
+        """The least value of the kept schedules."""
+        return float(self.kept.value.min())
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a schedule."""
+        return self.best is not None
+
+    def companion(self, rng: np.random.Generator) -> ProjectSearch:
+        """Return a search from the same schedules with random numbers and kept schedules of its own."""
+        other = super().companion(rng)
+        other.random = other._state()
+        other.kept = Kept(*(part.copy() for part in self.kept))
+        other._make_room()
+        return other
+
+    def adopt(self, schedule: ProjectSearch, order: ProjectSearch) -> None:
+        """Take over the best schedule of another search, if it is better than the best one here."""
+        if schedule.best is not None and schedule.best_value < self.best_value:
+            self.best_value = schedule.best_value
+            self.best = schedule.best
+            self.replace_worst(schedule.best)
+
+    def replace_worst(self, other: Found) -> None:
+        """Replace the worst kept schedule."""
+        at = int(self.kept.value.argmax())
+        self.kept.value[at], self.kept.starts[at], self.kept.modes[at] = other
+
+    def keep(self, value: int, starts: Ints, modes: Ints) -> None:
+        """Keep a schedule if it is the best and keeps the deadlines; report it. Raises Stopped, also if it cannot be improved."""
+        if value >= min(self.best_value, MISSED):
+            return
+        with self.lock:
+            if self.seen.stopped:  # by another search of the team
+                raise Stopped
+            kept = Found(int(value), starts.copy(), modes.copy())
+            self.best_value = float(value)
+            self.best = kept
+            go_on = self.seen.report(kept.value, lambda: self.arrays.schedule(kept.starts, kept.modes))
+        if not go_on or value <= self.least:
+            self.ended = True
+            raise Stopped
+
+    def made(self, keys: Floats, modes: Ints, free: bool, in_parallel: bool) -> Found:
+        """Return the schedule of keys and modes, justified twice for the makespan; modes may change if they are free."""
+        began = time.perf_counter()
+        child = self.child
+        child.keys[:] = keys
+        child.modes[:] = modes
+        child.free[:] = int(free)
+        a = self.arrays
+        value = generate(
+            a.tasks, a.back, a.aim, self.room, child.keys, child.modes, child.free, child.starts, in_parallel
+        )
+        self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
+        return Found(int(value), child.starts.copy(), child.modes.copy())
+
+    def look_around(self) -> None:
+        """Make the first schedules: the start, those of the priority rules, and those of rules with noise."""
+        schedules: list[Found] = []
+        start = self.seen.start
+        if start is not None:
+            schedules.append(Found(int(self.seen.trace[0].objective), *self.arrays.placed(start)))  # type: ignore[arg-type]
+            self.best_value = float(schedules[0].value)
+            self.best = schedules[0]
+            if schedules[0].value <= self.least:
+                raise Stopped
+        most_seconds = np.inf if self.limit is None else FIRST_SHARE * self.limit
+        for each in self._first(schedules):
+            schedules.append(each)
+            self.keep(*each)
+            if self.elapsed + self.trial_seconds > most_seconds:
+                break
+        if self.best is None:
+            raise NothingFound("each schedule of a priority rule misses a deadline")
+        schedules.sort(key=lambda each: each.value)
+        chosen = [schedules[k % len(schedules)] for k in range(self.size)]
+        self.kept = Kept(
+            np.array([each.starts for each in chosen]),
+            np.array([each.modes for each in chosen]),
+            np.array([each.value for each in chosen], np.int64),
+        )
+
+    def _first(self, schedules: list[Found]) -> Iterator[Found]:
+        """Yield schedules of the priority rules, of both schemes, then of rules with noise."""
+        try:
+            modes, _ = feasible_modes(self.problem, self.arrays.net)
+        except NothingFound:
+            if not schedules:
+                raise
+            modes = [self.arrays.modes[m] for m in schedules[0].modes]
+        chosen = self.arrays.mode_indices(modes)
+        self.rules = self.arrays.rules(modes)
+        several = bool((np.diff(self.arrays.first_modes) > 1).any())
+        for values in self.rules:
+            yield self.made(values, chosen, several, False)
+            yield self.made(values, chosen, False, True)
+        for k in range(self.size):
+            noise = NOISE * self.rng.random(chosen.size)
+            yield self.made(self.rules[k % len(self.rules)] + noise, chosen, several and k % 2 == 0, k % 4 == 3)
+
+    def schedule(self) -> Schedule:
+        """Return the best schedule."""
+        assert self.best is not None
+        return self.arrays.schedule(self.best.starts, self.best.modes)
+
+
+# --- Operators on the kept schedules of a project: crossover; destroy and repair by list scheduling.
+
+KINDS = {"crossover": CROSSOVER, "window": WINDOW, "resource": RESOURCE, "network": NETWORK}
+
+
+@with_short_repr
+@dataclass(frozen=True)
+class Evolution:
+    """Operator that makes new schedules from kept ones.
+
+    Parameters
+    ----------
+    name
+        Its name in the results.
+    kinds
+        What its steps do, one of them at random: "crossover", or destroy operators: "window" (of time), "resource" (tasks
+        that use one, in a window of time), "network" (tasks that precedences connect).
+    steps
+        Steps in a turn without a clock.
+    most_steps
+        Most steps in a turn with a clock.
+    acceptance
+        When a new schedule replaces the one it was made from, if the search has no acceptance criterion for all operators.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    steps: int = 60
+    most_steps: int = 5000
+    acceptance: Acceptance = field(default_factory=HillClimbing)
+
+    def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
+        """Return the function that takes the turns."""
+        each = 0.0  # seconds of one step, measured
+        kinds = np.array([KINDS[kind] for kind in self.kinds], np.int64)
+
+        def turn(seconds: float | None) -> None:
+            nonlocal each
+            number = self.steps
+            if seconds is not None:
+                number = int(np.clip(seconds / max(1e-6, each or search.trial_seconds), 1, self.most_steps))
+            search.check()
+            allowed = search.tolerances(self.acceptance, number)
+            done = 0
+            began = time.perf_counter()
+            a = search.arrays
+            s = search
+            while done < number and s.clock.stop[0] == 0:
+                steps, at = evolve(
+                    a.tasks,
+                    a.back,
+                    a.aim,
+                    s.room,
+                    s.kept,
+                    s.child,
+                    s.rules,
+                    kinds,
+                    s.over,
+                    allowed.over_current[done:],
+                    allowed.over_best[done:],
+                    int(s.best_value),
+                    s.random,
+                    s.clock.stop,
+                )
+                done += steps
+                if at >= 0:
+                    s.keep(int(s.kept.value[at]), s.kept.starts[at], s.kept.modes[at])
+            each = (time.perf_counter() - began) / max(1, done)
+
+        return turn
+
+
+def _check_plain(operator: str, project: Project) -> None:
+    """Raise WrongArgument if a project has more than modes, resources, precedences and the makespan."""
+    if not plain(project):
+        words = ", ".join(project.features or (f"the objective {project.objective}",))
+        raise WrongArgument(f"operator {operator} does not support {words}; use other operators")
 
 
 # --- Operator "solver": a backend solves a part of the best schedule of a project.
@@ -259,7 +585,8 @@ class SolverParts:
     name: str = "solver"
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
+        """Return the function that takes the turns. Raises SolverUnavailable, UnknownName and WrongArgument."""
+        _check_plain(self.name, search.problem)
         check_available(self.backend)
         return _Parts(self, search).turn
 
@@ -506,7 +833,8 @@ class TabuSearch:
             raise WrongValue(f"operator {self.name}: elite is {self.elite}; path relinking needs at least 2 schedules")
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises TypeError if the project is not a shop."""
+        """Return the function that takes the turns. Raises TypeError if the project is not a shop without further rules."""
+        _check_plain(self.name, search.problem)
         return _Tabu(self, search).turn
 
 

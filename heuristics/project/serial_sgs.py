@@ -7,7 +7,7 @@ time, breaks, and sequences with setups.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -218,9 +218,33 @@ REFUSED = ("no-idle resources", "precedences without a wait", "blocking", "a per
 CONDITION = "projects without no-idle resources, precedences without a wait, blocking and permutation"
 
 
+def refused(project: Project) -> tuple[str, ...]:
+    """Return what of a project the scheme does not support, in words: it never moves a task that it has placed."""
+    return tuple(name for name in project.features if name in REFUSED)
+
+
 def takes(project: Project) -> bool:
-    """Return whether the scheme supports a project: it never moves a task that it has placed."""
-    return not set(project.features) & set(REFUSED)
+    """Return whether the scheme supports a project."""
+    return not refused(project)
+
+
+def refused_by_lns(project: Project) -> tuple[str, ...]:
+    """Return what of a project the search ``lns`` does not support, in words; its compiled scheme knows no suspended tasks.
+
+    Examples
+    --------
+    >>> refused_by_lns(Project([Task.single("a", 3, release=2, penalty=4)], []))
+    ('tasks that may be left out',)
+    """
+    words = [name for name in project.features if name not in ("release dates", "deadlines", "setups", "breaks")]
+    if any(r.suspends and r.breaks for r in project.resources):
+        words.append("breaks that suspend tasks")
+    return tuple(words)
+
+
+def plain(project: Project) -> bool:
+    """Return whether a project minimizes the makespan, with modes, resources and precedences alone."""
+    return not project.features and terms(project.objective) == {MAKESPAN: 1}
 
 
 # --- A mode for each task so that the non-renewable resources suffice.
@@ -743,23 +767,28 @@ class SetupSequence:
 
     def __init__(self, resource: Resource) -> None:
         self._setups = resource.setups
-        self._all_pairs = resource.all_pairs
+        self.all_pairs = resource.all_pairs
         self._rows: list[Neighbour] = []
 
     def earliest(self, start: int, duration: int, kind: str) -> int:
         """Return the first time, not before ``start``, at which a task fits between two neighbours with their setups."""
-        rows = self._rows
-        for k in range(len(rows) + 1):
-            before = rows[:k] if self._all_pairs else rows[max(0, k - 1) : k]
-            after = rows[k:] if self._all_pairs else rows[k : k + 1]
-            first = max([start, *(r.end + self._setups.get((r.kind, kind), 0) for r in before)])
-            if all(first + duration + self._setups.get((kind, r.kind), 0) <= r.start for r in after):
-                return first
-        return start
+        return self._place(start, duration, kind)[1]
 
     def add(self, start: int, end: int, kind: str) -> None:
-        """Insert a task."""
-        insort(self._rows, Neighbour(start, end, kind))
+        """Insert a task where it fits: at the same time as one of duration 0, setups can require either order."""
+        position, _ = self._place(start, end - start, kind)
+        self._rows.insert(position, Neighbour(start, end, kind))
+
+    def _place(self, start: int, duration: int, kind: str) -> tuple[int, int]:
+        """Return the first position at which a task fits, and its start there."""
+        rows = self._rows
+        for k in range(len(rows) + 1):
+            before = rows[:k] if self.all_pairs else rows[max(0, k - 1) : k]
+            after = rows[k:] if self.all_pairs else rows[k : k + 1]
+            first = max([start, *(r.end + self._setups.get((r.kind, kind), 0) for r in before)])
+            if all(first + duration + self._setups.get((kind, r.kind), 0) <= r.start for r in after):
+                return k, first
+        return len(rows), start
 
 
 class Availability:
@@ -789,7 +818,7 @@ class Availability:
 
     def earliest(self, task: Task, mode: Mode, ready: int) -> tuple[int, int]:
         """Return the first start from ``ready`` on at which all renewable resources are free for a mode, and its end."""
-        demands = _running(self._usages, mode)
+        demands = self._running(mode)
         breaks = suspending(self._suspending, mode) if self._suspending else ()
         start = ready
         while True:
@@ -805,20 +834,24 @@ class Availability:
 
     def add(self, task: Task, mode: Mode, start: int, end: int) -> None:
         """Place a task."""
-        for name, demand in _running(self._usages, mode):
+        for name, demand in self._running(mode):
             self._usages[name].add(start, end, demand)
             if name in self._sequences:
                 self._sequences[name].add(start, end, task.kind)
+
+    def _running(self, mode: Mode) -> list[tuple[str, int]]:
+        """Return the demands of renewable resources; a mode of duration 0 needs those with setups of all pairs alone."""
+        points = {name for name, sequence in self._sequences.items() if sequence.all_pairs}
+        return [
+            (name, demand)
+            for name, demand in mode.demands.items()
+            if demand and name in self._usages and (mode.duration or name in points)
+        ]
 
 
 def _after(time: int, breaks: Iterable[Window]) -> int:
     """Return the end of the break that a time lies in; the time itself if it lies in none."""
     return next((over for begin, over in breaks if begin <= time < over), time)
-
-
-def _running(usages: dict[str, ResourceUsage], mode: Mode) -> list[tuple[str, int]]:
-    """Return the demands of a mode of renewable resources; a mode of duration 0 occupies nothing."""
-    return [(name, demand) for name, demand in mode.demands.items() if demand and mode.duration and name in usages]
 
 
 # --- Schedules near given starts.

@@ -583,15 +583,14 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
     Returns
     -------
     Project
-        A task "plane 1" and so on has the duration 1 and starts at its landing; its due date is its target plus 1. The
+        A task "plane 1" and so on has the duration 0 and starts at its landing; its due date is its target. The
         objective is "weighted-tardiness+weighted-earliness". Weights are whole numbers: where penalties have decimals, the
         objective is that of the file times ``penalty_scale``.
 
     Raises
     ------
     FormatError
-        The file does not follow the format, a penalty has more than 6 decimals, or a separation is 0, as tasks of duration 1
-        cannot start together; the message has the line.
+        The file does not follow the format, or a penalty has more than 6 decimals; the message has the line.
 
     References
     ----------
@@ -606,7 +605,7 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
     ...     _ = file.write_text("2 10\n0 5 8 20 3 4\n99999 6\n0 6 9 30 1.0 2.0\n2 99999\n")
     ...     project = read_aircraft_landing(file)
     >>> project.tasks[1].release, project.tasks[1].due, project.tasks[1].deadline, project.resources[0].setups
-    (6, 10, 31, {('plane 1', 'plane 2'): 5, ('plane 2', 'plane 1'): 1})
+    (6, 9, 30, {('plane 1', 'plane 2'): 6, ('plane 2', 'plane 1'): 2})
     """
     lines = numbered_lines(path)
     words = [(line, word) for line in lines for word in line.text.split()]
@@ -619,17 +618,12 @@ def read_aircraft_landing(path: str | Path, runways: Positive = 1) -> Project:
         at = 2 + (p - 1) * (6 + planes)
         _, earliest, target, latest = (_whole(words[at + k], f"the {LANDING[k]} time of plane {p}") for k in range(4))
         before, after = (int(scale * _penalty(words[at + k], p)) for k in (4, 5))
-        modes = tuple(Mode(name, 1, {name: 1}) for name in used)
-        tasks.append(Task(f"plane {p}", modes, earliest, latest + 1, target + 1, after, before))
+        modes = tuple(Mode(name, 0, {name: 1}) for name in used)
+        tasks.append(Task(f"plane {p}", modes, earliest, latest, target, after, before))
         for q in range(1, planes + 1):
             if q != p:
                 place = words[at + 5 + q]
-                time = _whole(place, f"the separation of planes {p} and {q}")
-                if not time:
-                    raise place[0].error(
-                        f"a separation of at least 1 of planes {p} and {q}, as their landings are tasks of duration 1 on a runway"
-                    )
-                setups[f"plane {p}", f"plane {q}"] = time - 1
+                setups[f"plane {p}", f"plane {q}"] = _whole(place, f"the separation of planes {p} and {q}")
     resources = [Resource(name, 1, setups=setups, all_pairs=True) for name in used]
     return checked_project(path, tasks, resources, [], "weighted-tardiness+weighted-earliness")
 

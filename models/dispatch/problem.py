@@ -12,6 +12,7 @@ from ..arguments import Natural, checked, clock_seconds, expect, is_whole, unkno
 from ..comparing import hashable
 from ..excerpt import hint, with_short_repr
 from ..formulations import formulations_of
+from ..kind import ProblemKind
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
@@ -527,3 +528,27 @@ def _intersect(some: Sequence[Window], others: Sequence[Window]) -> tuple[Window
 def with_durations(problem: Dispatch, durations: Durations) -> Dispatch:
     """Return the same problem in which every job takes its walltime, or its runtime."""
     return problem.replace(durations=durations)
+
+
+# --- The registration of dispatching problems.
+
+DISPATCH = ProblemKind(
+    "dispatch",
+    Dispatch,
+    reader="..instances.files.dispatch_folder:read",
+    writer="..instances.files.dispatch_folder:write",
+    start="multi-search",
+    portfolio="..methods.portfolio:dispatch_steps",
+    solver_warm_up=("..heuristics.list_scheduling:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling:warm_up_late",
+        "..heuristics.list_scheduling:warm_up_moves_late",
+    ),
+    allocator="..heuristics.allocation:Allocator",
+    elements=".dispatch.display:DispatchElements",
+    bench="..bench.kinds.dispatch:DISPATCH",
+    formulations=("counts", "units", "classes", "pool"),
+    gantt=".dispatch.display:gantt",
+    rows=".dispatch.display:rows",
+    columns=("job", "queue", "user", "submit", "start", "end", "wait", "duration", "units", "nodes", "node_list"),
+)

@@ -22,7 +22,7 @@ from ..dispatch.problem import Dispatch
 from ..excerpt import with_short_repr
 from ..formulations import formulations_of
 from ..gantt import Gantt, Mark
-from ..kind import WithProblem, given_problem
+from ..kind import ProblemKind, WithProblem, given_problem
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
@@ -701,3 +701,41 @@ class ProfitElements(DispatchElements):
     def __init__(self, problem: Profit) -> None:
         super().__init__(problem.dispatch)
         self.objectives = ()
+
+
+# --- The registration of profit problems.
+
+PROFIT = ProblemKind(
+    "profit",
+    Profit,
+    reader="..instances.files.profit_folder:read",
+    writer="..instances.files.profit_folder:write",
+    start="multi-search",
+    portfolio="..methods.portfolio:profit_steps",
+    warm_up=(".profit.formulations:warm_up",),
+    solver_warm_up=("..heuristics.list_scheduling:warm_up_moves",),
+    solver_warm_up_late=(
+        "..heuristics.list_scheduling:warm_up_late",
+        "..heuristics.list_scheduling:warm_up_moves_late",
+    ),
+    allocator="..heuristics.allocation:Allocator",
+    elements=".profit.problem:ProfitElements",
+    formulations=("counts", "units", "classes", "pool", "fluid"),
+    bench="..bench.kinds.profit:PROFIT",
+    gantt=".profit.problem:gantt",
+    rows=".profit.problem:rows",
+    columns=(
+        "job",
+        "queue",
+        "user",
+        "submit",
+        "start",
+        "end",
+        "wait",
+        "duration",
+        "units",
+        "nodes",
+        "node_list",
+        "watts",
+    ),
+)

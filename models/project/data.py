@@ -40,7 +40,7 @@ class Resource:
         of capacity 1.
     all_pairs : bool, default False
         Whether setups hold between any two tasks, also with others between them, as the separations of landing aircraft do;
-        False: between direct neighbours alone.
+        tasks of duration 0 keep them, too. False: between direct neighbours alone, which take time.
     breaks : tuple of (int, int), optional
         Windows [begin, end) in which no task that uses the resource runs.
     suspends : bool, default False

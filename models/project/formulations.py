@@ -280,7 +280,8 @@ class Tasks:
 #     end_before_start and start(after) - delay <= end(before)          for each precedence without a wait
 #     forbid_extent(o, breaks)                                          for each resource whose breaks do not suspend
 #     intensity(o, duration, breaks(...)), forbid_start, forbid_end     for each mode that breaks suspend
-#     sequence(o, families).no_overlap(setups, direct)                  for each resource with setups; direct: not all_pairs
+#     sequence(o, families).no_overlap(setups)                          for each resource with setups between neighbours
+#     no_overlap(o, setups)                                             for each resource with setups between all pairs
 #     sequence(o).no_idle()                                             for each resource without idle time
 #     same_sequence(tasks on one, tasks on the other)                   for each two resources of the permutation
 #
@@ -347,10 +348,17 @@ def _setup_sequence(tasks: Tasks, resource: Resource) -> tuple[sl.IntervalSequen
 
 
 def _add_setups(tasks: Tasks, resource: Resource) -> None:
+    name = f"setups of {resource.name}"
+    if resource.all_pairs:
+        rows = [(task, o) for task in tasks.of_mode for o, _ in tasks.on(resource, task)]
+        family = {t.name: t.kind for t in tasks.project.tasks}
+        times = [[resource.setups.get((family[a], family[b]), 0) for b, _ in rows] for a, _ in rows]
+        if len(rows) > 1:
+            tasks.model.add(sl.no_overlap([o for _, o in rows], times), name)
+        return
     made = _setup_sequence(tasks, resource)
     if made is not None:
-        apart = made[0].no_overlap(made[1], direct=not resource.all_pairs)
-        tasks.model.add(apart, f"setups of {resource.name}")
+        tasks.model.add(made[0].no_overlap(made[1]), name)
 
 
 def _add_permutation(tasks: Tasks) -> None:

@@ -12,6 +12,7 @@ from ...errors import WrongArgument
 from ..arguments import all_fields_whole, checked, expect, is_whole, text_of, whole_amounts, whole_records, wrong
 from ..excerpt import excerpt, hint, with_short_repr
 from ..formulations import formulations_of
+from ..kind import ProblemKind
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
@@ -731,3 +732,36 @@ def _attributes(task: Task) -> dict[str, Any]:
     if [mode.name for mode in task.modes] == [SINGLE]:
         return {"duration": task.modes[0].duration, "demands": dict(task.modes[0].demands), **values}
     return {"modes": {mode.name: (mode.duration, dict(mode.demands)) for mode in task.modes}, **values}
+
+
+# --- The registration of projects.
+
+PROJECT = ProblemKind(
+    "project",
+    Project,
+    reader="..instances.files.project_folder:read",
+    writer="..instances.files.project_folder:write",
+    start="multi-sgs",
+    portfolio="..methods.portfolio:project_steps",
+    allocator="..heuristics.project.serial_sgs:ProjectAllocator",
+    bound="..heuristics.project.bound_for_solvers:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bound_for_solvers:warm_up_for_solvers",
+    elements=".project.display:elements",
+    formulations=("modes",),
+    bench="..bench.kinds.project:PROJECT",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
+)
+
+PROJECT_MAX = ProblemKind(
+    "project-max",
+    ProjectMax,
+    bound="..heuristics.project.bound_for_solvers:bound_for_solvers",
+    bound_warm_up="..heuristics.project.bound_for_solvers:warm_up_for_solvers",
+    formulations=("modes",),
+    bench="..bench.kinds.project:PROJECT_MAX",
+    gantt=".project.display:gantt",
+    rows=".project.display:rows",
+    columns=("job", "mode", "start", "end", "duration", "demands", "nodes"),
+)

@@ -180,22 +180,61 @@ def _total(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
 
 
 def _sequence(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
-    """Yield the neighbours on a resource that are too near for their setup, or have idle time between them."""
+    """Yield the tasks on a resource that are too near for their setup, or have idle time between them."""
+    if resource.setups and resource.all_pairs:
+        yield from _all_pairs(resource, done)
+        return
     if not resource.setups and not resource.no_idle:
         return
-    order = order_on(resource, done.values())
-    for one, other in combinations(order, 2) if resource.all_pairs else pairwise(order):
+    for one, other in pairwise(order_on(resource, done.values())):
         gap = other.start - one.left
         setup = setup_of(resource, one.task, other.task)
+        names = f"{one.task.name!r} and {other.task.name!r}"
         if 0 <= gap < setup:
-            names = f"{one.task.name!r} and {other.task.name!r}"
             text = f"resource {resource.name!r}: {gap} between {names}, the setup takes {setup}"
             yield Violation(resource.name, setup - gap, text)
-    for one, other in pairwise(order) if resource.no_idle else ():
-        gap = other.start - one.left
-        if gap > 0:
-            names = f"{one.task.name!r} and {other.task.name!r}"
+        if resource.no_idle and gap > 0:
             yield Violation(resource.name, gap, f"resource {resource.name!r} is idle for {gap} between {names}")
+
+
+def _all_pairs(resource: Resource, done: Mapping[str, Done]) -> Iterator[Violation]:
+    """Yield the pairs of tasks that are too near in both orders; those of duration 0 are points in the order."""
+    users = [row for row in done.values() if row.mode.demands.get(resource.name)]
+    users.sort(key=lambda row: (row.start, row.left))
+    pairs = 0
+    for one, other in combinations(users, 2):
+        gap = other.start - one.left
+        setup = setup_of(resource, one.task, other.task)
+        back = one.start - other.left - setup_of(resource, other.task, one.task)
+        missing = min(setup - gap, -back)
+        if missing <= 0 or (gap < 0 and other.left > other.start):  # tasks that overlap exceed the capacity
+            continue
+        pairs += 1
+        text = f"{gap} between {one.task.name!r} and {other.task.name!r}, the setup takes {setup}"
+        if gap < 0:
+            text = f"{other.task.name!r} is within {one.task.name!r}, which takes it from {one.start} to {one.left}"
+        yield Violation(resource.name, missing, f"resource {resource.name!r}: {text}")
+    if not pairs:
+        yield from _points(resource, users)
+
+
+def _points(resource: Resource, users: Iterable[Done]) -> Iterator[Violation]:
+    """Yield the tasks of duration 0 at one time of which each must be after another one."""
+    at: dict[int, list[Done]] = {}
+    for row in users:
+        if row.start == row.left:
+            at.setdefault(row.start, []).append(row)
+    for time, left in at.items():
+        while left:
+            first = next(
+                (a for a in left if not any(b is not a and setup_of(resource, a.task, b.task) for b in left)), None
+            )
+            if first is None:
+                names = ", ".join(repr(row.task.name) for row in left)
+                text = f"resource {resource.name!r} at {time}: the setups allow no order of {names}"
+                yield Violation(resource.name, 1, text)
+                break
+            left.remove(first)
 
 
 def _permutation(project: ProjectData, done: Mapping[str, Done]) -> Iterator[Violation]:

@@ -72,6 +72,30 @@ def test_intervals_with_one_presence_do_not_end_the_process(link):
     assert (done.returncode, done.stdout) == (0, "6\n"), done.stderr
 
 
+HELD = """
+import schedlab as sl
+m = sl.Model("a machine is held until the next task starts", horizon=12)
+a, c = m.interval("a", 1, (0, 6)), m.interval("c", 2, (2, 10))
+b, held = m.interval("b", (1, 3), (1, 11)), m.interval("a until b", (1, 12), (0, 6))
+fast, slow = m.interval("b fast", (1, 3), (1, 11), optional=True), m.interval("b slow", 3, (1, 9), optional=True)
+m.add(sl.alternative(b, [fast, slow]))
+m.add(held.start == a.start)
+m.add(sl.start_before_end(b, held))
+m.add(sl.no_overlap([held, fast, slow, c]))
+m.add(sl.end_before_start(a, b))
+m.add(sl.end_before_start(a, c, 1, at_most=1))
+m.add(sl.in_domain(fast.end, [(0, 1), (4, 30)], interval=fast))
+m.minimize(sl.max([b.end, c.end]) + 2 * sl.positive_part(2 - a.end) + 2 * sl.positive_part(5 - c.end))
+print(*(sl.solve(m, backend="cpsat", threads=1, seed=seed).objective for seed in range(3)))
+"""
+
+
+def test_sizes_that_decisions_change_do_not_end_the_process():
+    """Two intervals that are always present, related in both directions, exclude both orders for some sizes alone."""
+    done = subprocess.run([sys.executable, "-c", HELD], capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert (done.returncode, done.stdout) == (0, "6 6 6\n"), done.stderr
+
+
 def shop(m, jobs=3, machines=2, options=1, precedence=sl.end_before_start):
     """Add a job shop, with ``options`` machines for each operation; return its makespan."""
     of = [[] for _ in range(machines)]

@@ -1,17 +1,18 @@
 """Large-neighbourhood search for projects: schedules compared with optima, starts, limits, seeds, threads."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import random_shops as shops
 import schedlab as sl
 from draws import some_now
 from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, serial_sgs
 from schedlab.heuristics.kernels.project_schedules import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
 from schedlab.heuristics.project.arrays import ProjectArrays
-from schedlab.heuristics.project.lns import SolverParts, warm_up
-from schedlab.heuristics.project.lns_state import Evolution
+from schedlab.heuristics.project.lns import Evolution, SolverParts, TabuSearch, warm_up
 from schedlab.models import Project, Resource, Schedule, Task
 
 from .small import job_shop, random_project
@@ -42,6 +43,64 @@ def test_schedules_hold_and_reach_the_optimum_of_small_projects(seed: int) -> No
     assert found.status in ("optimal", "feasible")
 
 
+REGULAR = ("makespan", "weighted-tardiness", "flow-time", "late-jobs", "makespan + 2*late-jobs")
+WITH_SETUPS = ("makespan", "total-setup", "total-setup+3*late-jobs", "flow-time")
+
+
+def kept_rules(seed: int, kind: str, objective: str) -> Project:
+    """Make a project of ``random_shops`` without what the search does not support."""
+    project: Project = getattr(shops, kind)(seed, objective)
+    tasks = [replace(t, penalty=None) for t in project.tasks]
+    return replace(project, tasks=tasks, resources=[replace(r, suspends=False) for r in project.resources])
+
+
+@pytest.mark.parametrize("kind", ["dates", "setups", "points", "breaks"])
+@pytest.mark.parametrize("seed", some_now(range(20), 5))
+def test_dates_setups_and_breaks_are_kept_and_the_optimum_is_reached(seed: int, kind: str) -> None:
+    objectives = WITH_SETUPS if kind == "setups" else REGULAR
+    project = kept_rules(seed, kind, objectives[seed % len(objectives)])
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60)
+    if exact.status == "infeasible":
+        with pytest.raises(NothingFound, match=r"deadline|in total"):
+            project_lns(project, rounds=2)
+        return
+    found = project_lns(project, rounds=20, seed=seed)
+    assert found.schedule is not None and shops.feasible(project, found.schedule)
+    assert found.objective == shops.cost(project, found.schedule) == exact.objective
+    assert found.bound is not None and found.bound <= exact.objective
+    assert found.status == ("optimal" if found.bound == found.objective else "feasible")
+
+
+@pytest.mark.parametrize("seed", some_now(range(10), 3))
+def test_the_search_keeps_the_rules_of_projects_that_it_cannot_prove(seed: int) -> None:
+    objective = ("weighted-tardiness+weighted-earliness", "total-setup+makespan", "flow-time")[seed % 3]
+    kind = "setups" if "setup" in objective else "dates"
+    several = [kept_rules(10 * seed + k, kind, objective) for k in range(3)]
+    tasks = [
+        replace(t, name=f"{t.name}{k}", deadline=None, family=t.family or t.name)
+        for k, p in enumerate(several)
+        for t in p.tasks
+    ]
+    kinds = {t.kind for t in tasks}
+    setups = {pair: time for pair, time in several[0].resources[0].setups.items() if kinds.issuperset(pair)}
+    machine = replace(several[0].resources[0], setups=setups, breaks=((3, 5), (9, 10)))
+    others = [replace(r, capacity=r.capacity if r.renewable else 30) for r in several[0].resources[1:]]
+    project = Project(tasks, [machine, *others], [], objective)
+    listed = sl.solve(project, "multi-sgs")
+    found = project_lns(project, rounds=20, seed=seed)
+    assert found.schedule is not None and project.verify(found.schedule) == []
+    assert shops.feasible(project, found.schedule)
+    assert found.objective == shops.cost(project, found.schedule) <= listed.objective
+
+
+def test_operators_for_plain_projects_say_what_they_do_not_support() -> None:
+    tasks = [Task.single(n, 2, {"saw": 1}, release=1) for n in "ab"]
+    project = Project(tasks, [Resource("saw", 1)], objective="flow-time")
+    for operator in (TabuSearch(), SolverParts("cpsat")):
+        with pytest.raises(sl.WrongArgument, match=f"operator {operator.name} does not support release dates"):
+            project_lns(project, operators=[operator], rounds=2)
+
+
 @pytest.mark.parametrize("seed", some_now(range(8), 3))
 def test_job_shops_reach_the_optimum(seed: int) -> None:
     project = job_shop(seed)
@@ -63,7 +122,7 @@ def test_schedules_of_rules_hold_and_justification_makes_none_longer(seed: int, 
     n = len(modes)
     for rule, keys in zip(PRIORITY_RULES, a.rules(modes), strict=True):
         free, starts, chosen = np.zeros(n, np.int64), np.zeros(n, np.int64), a.mode_indices(modes)
-        value = generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), chosen, free, starts, in_parallel)
+        value = generate(a.tasks, a.back, a.aim, new_room(a.tasks), keys.copy(), chosen, free, starts, in_parallel)
         schedule = a.schedule(starts, chosen)
         assert project.verify(schedule) == [] and project.value(schedule) == value
         if not in_parallel and all(delay >= 0 for _, _, delay in project.precedences):
@@ -85,7 +144,7 @@ def test_both_schemes_by_hand() -> None:
     made = {}
     for in_parallel in (False, True):
         free = np.zeros(3, np.int64)
-        generate(a.tasks, a.back, new_room(a.tasks), keys.copy(), modes, free, starts, in_parallel)
+        generate(a.tasks, a.back, a.aim, new_room(a.tasks), keys.copy(), modes, free, starts, in_parallel)
         made[in_parallel] = starts.tolist()
     assert made == {False: [5, 0, 5], True: [0, 4, 0]}
 

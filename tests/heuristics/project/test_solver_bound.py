@@ -19,8 +19,9 @@ from .test_bounds import by_enumeration
 
 @pytest.fixture
 def also_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solvers are given a bound of projects of any size."""
+    """Solvers are given a bound of all projects that minimize the makespan."""
     monkeypatch.setattr(given, "FEW_TASKS", 0)
+    monkeypatch.setattr(given, "CROWDED", 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,18 @@ def test_relaxations_and_formulations_of_others_have_no_bound(pulses: Project) -
 
 def test_few_tasks_need_no_compiled_code() -> None:
     assert bound_for_solvers(job_shop(1), Limits()) is None
+
+
+@pytest.mark.parametrize(("demand", "useful"), [(1, False), (2, True)])
+def test_a_project_whose_resources_are_nearly_free_needs_no_bound(demand: int, useful: bool) -> None:
+    """A chain of 40 tasks of 5, and 40 tasks beside it that use half or all of the time of a crew of two."""
+    chain = [Task.single(f"c{k}", 5) for k in range(40)]
+    beside = [Task.single(f"t{k}", 5, {"crew": demand}) for k in range(40)]
+    links = [(f"c{k}", f"c{k + 1}") for k in range(39)]
+    project = Project([*chain, *beside], [Resource("crew", 2)], links)
+    assert (bound_for_solvers(project, Limits()) == 200) is useful
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert (found.status, found.objective) == ("optimal", 200)
 
 
 def test_a_conflict_names_constraints_of_the_problem_alone() -> None:

@@ -90,18 +90,19 @@ def test_other_files_of_three_lines_stay_what_they_are(text: str, form: str, tmp
 # --- Aircraft landing.
 
 
-@pytest.mark.parametrize("runways", [1, 2])
-def test_the_least_penalty_is_that_of_all_landings(runways: int, tmp_path: Path) -> None:
-    project = read_aircraft_landing(written(tmp_path, LANDING), runways)
+@pytest.mark.parametrize(("runways", "nearest"), [(1, 3), (1, 0), (2, 3)])
+def test_the_least_penalty_is_that_of_all_landings(runways: int, nearest: int, tmp_path: Path) -> None:
+    assert "99999 6 3" in LANDING
+    project = read_aircraft_landing(written(tmp_path, LANDING.replace("99999 6 3", f"99999 6 {nearest}", 1)), runways)
     earliest, target, early, late = (5, 6, 4), (8, 9, 9), (3, 1, 5), (4, 2, 1)
-    apart = [[0, 6, 3], [2, 0, 5], [3, 4, 0]]
+    apart = [[0, 6, nearest], [2, 0, 5], [3, 4, 0]]
     best = min(
         sum(early[p] * max(0, target[p] - t[p]) + late[p] * max(0, t[p] - target[p]) for p in range(3))
         for t in itertools.product(*(range(e, 21) for e in earliest))
         for on in itertools.product(range(runways), repeat=3)
         if all(
-            on[p] != on[q] or (t[p] != t[q] and (t[p] > t[q] or t[q] - t[p] >= apart[p][q]))
-            for p, q in itertools.permutations(range(3), 2)
+            on[p] != on[q] or t[q] - t[p] >= apart[p][q] or t[p] - t[q] >= apart[q][p]
+            for p, q in itertools.combinations(range(3), 2)
         )
     )
     assert sl.solve(project, "cpsat:modes", threads=1, time_limit=60).objective == best
@@ -125,13 +126,16 @@ def test_penalties_with_decimals_are_multiplied_to_be_whole(early: str, late: st
     assert load(file).description == "file: 3 tasks, 1 resource" + (f", penalties times {scale:,}" if scale > 1 else "")
 
 
-def test_what_a_penalty_or_a_separation_must_be_is_said(tmp_path: Path) -> None:
+def test_what_a_penalty_must_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="line 4: expected a penalty of plane 2 with at most 6 decimals"):
         read_aircraft_landing(written(tmp_path, LANDING.replace("1.0 2.00", "1.0000001 2.00", 1)))
-    with pytest.raises(
-        FormatError, match="line 3: expected a separation of at least 1 of planes 1 and 2, as their landings"
-    ):
-        read_aircraft_landing(written(tmp_path, LANDING.replace("99999 6 3", "99999 0 3", 1)))
+
+
+def test_planes_without_a_separation_land_together(tmp_path: Path) -> None:
+    project = read_aircraft_landing(written(tmp_path, "2 9\n0 2 5 9 3 4\n99999 0\n0 2 5 9 1 2\n7 99999\n"))
+    found = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    assert found.objective == 0 and found.schedule is not None
+    assert found.schedule.start == {"plane 1": 5, "plane 2": 5}
 
 
 def test_landings_are_recognised(tmp_path: Path) -> None:
@@ -190,7 +194,7 @@ def test_the_teams_are_those_of_all_assignments(seed: int, tmp_path: Path) -> No
         (read_weighted_tardiness, "1 2\n3 4\n5 6\n", "3 4", "3", 1),
         (read_aircraft_landing, LANDING, "3 10", "4 10", 7),
         (read_aircraft_landing, LANDING, "1.0 2.00", "1.5 2.x0", 4),
-        (read_aircraft_landing, LANDING, "99999 6 3", "99999 0 3", 3),
+        (read_aircraft_landing, LANDING, "99999 6 3", "99999 x 3", 3),
         (read_imopse, IMOPSE, "1 4 Q0: 1", "1 4 Q0: 3", 13),
         (read_imopse, IMOPSE, "1 4 Q0: 1", "1 Q0: 1", 13),
         (read_imopse, IMOPSE, "TaskID", "Task", 15),

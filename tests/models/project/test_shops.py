@@ -32,6 +32,7 @@ RULES = (
 CASES = [
     *((f"dates {k}", shops.dates(k, objective), 14) for k, objective in enumerate(OF_DATES)),
     *((f"setups {k}", shops.setups(k, objective), 11) for k, objective in enumerate(OF_SETUPS)),
+    *((f"points {k}", shops.points(k, objective), 9) for k, objective in enumerate(OF_DATES)),
     *((f"breaks {k}", shops.breaks(k, OF_DATES[k]), 13) for k in range(3)),
     *(
         (f"{' and '.join(rules)}", shops.shop(k, OF_DATES[k % 6], rules), 8)
@@ -65,6 +66,7 @@ def test_verification_agrees_with_a_look_at_each_unit_of_time(seed: int) -> None
     for project in (
         shops.dates(seed, OF_DATES[seed % 6]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
+        shops.points(seed, OF_DATES[seed % 6]),
         shops.breaks(seed),
         shops.shop(seed, rules=RULES[seed % 6]),
     ):
@@ -83,7 +85,13 @@ def test_verification_agrees_with_a_look_at_each_unit_of_time(seed: int) -> None
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
-    for project in (shops.dates(seed), shops.setups(seed), shops.breaks(seed), shops.shop(seed, rules=("blocking",))):
+    for project in (
+        shops.dates(seed),
+        shops.setups(seed),
+        shops.points(seed),
+        shops.breaks(seed),
+        shops.shop(seed, rules=("blocking",)),
+    ):
         schedule = next(s for s in shops.schedules(project, 14) if shops.feasible(project, s))
         encoding = project.formulations["modes"]()
         assignment = encoding.write(schedule)
@@ -115,6 +123,24 @@ AB = Schedule({"a": 0, "b": 3})
             of([on_m("a", 2), on_m("b", 2)], [Resource("m", 1, setups={("a", "b"): 3})]),
             AB,
             "resource 'm': 1 between 'a' and 'b', the setup takes 3",
+        ),
+        (
+            of([on_m("a", 4), on_m("b", 0)], [Resource("m", 1, setups={("a", "b"): 3}, all_pairs=True)]),
+            AB,
+            "resource 'm': 'b' is within 'a', which takes it from 0 to 4",
+        ),
+        (
+            of([on_m("a", 0), on_m("b", 0)], [Resource("m", 1, setups={("a", "b"): 4, ("b", "a"): 5}, all_pairs=True)]),
+            AB,
+            "resource 'm': 3 between 'a' and 'b', the setup takes 4",
+        ),
+        (
+            of(
+                [on_m("a", 0), on_m("b", 0), on_m("c", 0)],
+                [Resource("m", 1, setups={("a", "c"): 4, ("b", "a"): 5, ("c", "b"): 1}, all_pairs=True)],
+            ),
+            Schedule({"a": 1, "b": 1, "c": 1}),
+            "resource 'm' at 1: the setups allow no order of 'a', 'b', 'c'",
         ),
         (
             of([on_m("a", 2), on_m("b", 2)], [Resource("m", 1, no_idle=True)]),
@@ -254,6 +280,7 @@ def test_priority_rules_keep_dates_setups_and_breaks(seed: int) -> None:
     for project in (
         shops.dates(seed, OF_DATES[seed]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
+        shops.points(seed, OF_DATES[seed]),
         shops.breaks(seed, OF_DATES[seed]),
     ):
         exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60).objective
@@ -289,22 +316,30 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
+        ("lns", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
+        ("lns", {"tasks": [on_m("a", 1, penalty=2)], "precedences": []}, "this one has tasks that may be left out"),
         (
             "lns",
-            {"objective": "flow-time"},
-            "supports only dispatching and profit problems, and projects that minimize the",
+            {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)]},
+            "this one has breaks that suspend tasks",
         ),
-        ("lns", {"tasks": [on_m("a", 1, release=2)], "precedences": []}, "without release dates, deadlines, setups"),
+        ("lns@cpsat", {"objective": "flow-time"}, "lns@cpsat does not support the objective flow-time; lns does"),
+        ("lns@cpsat", {"resources": [Resource("m", 1, breaks=((1, 2),))]}, "lns@cpsat does not support breaks; lns"),
+        (
+            "lns",
+            {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
+            "below",
+        ),
         ("bounds", {"objective": "flow-time"}, "supports only projects that minimize the makespan"),
-        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only projects without no-idle resources"),
-        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only projects without no-idle resources"),
+        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
+        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
     ],
 )
 def test_what_a_search_does_not_support_is_refused(method: str, change: dict[str, object], words: str) -> None:
     data = {"tasks": [on_m("a", 1), on_m("b", 2)], "resources": [Resource("m", 1)], "precedences": [("a", "b")]}
     project = Project(**{**data, **change})  # type: ignore[arg-type]
     with pytest.raises(sl.SchedlabError, match=words):
-        sl.solve(project, method)
+        sl.solve(project, method, time_limit=60)
     assert sl.solve(project, "auto", threads=1, time_limit=60).status == "optimal"
 
 
