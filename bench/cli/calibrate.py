@@ -171,11 +171,11 @@ def one_step_grid(calibration: Calibration) -> Grid:
     """Return the table of the predictions from recorded states."""
     one = calibration.one_step
     columns = [
-        Column("starts\nrecorded", lambda o: o.starts, count, "from each recorded state, the starts of the next "
+        Column("starts\nre\xad\ncorded", lambda o: o.starts, count, "from each recorded state, the starts of the next "
                f"{one.within} s are predicted; recall: share of the recorded starts that were predicted"),
         Column("fore\xad\nseen", lambda o: o.foreseen, count),
         Column("recall", lambda o: o.recall, ratio),
-        Column("starts\npredicted", lambda o: o.predicted, count, "precision: share of the predictions that came true"),
+        Column("starts\npre\xad\ndicted", lambda o: o.predicted, count, "precision: share of the predictions that came true"),
         Column("right", lambda o: o.right, count),
         Column("preci\xad\nsion", lambda o: o.precision, ratio),
     ]  # fmt: skip
@@ -191,23 +191,25 @@ def free_grid(calibration: Calibration) -> Grid:
         *_groups(calibration.by),
     ]
     columns = [
-        Column("", lambda r: r.kind, words=True),
-        Column("", lambda r: r.name, words=True),
+        Column("figures of", lambda r: r.kind, words=True),
+        Column("group", lambda r: r.name, words=True),
         Column("jobs", lambda r: r.agreement.jobs, count),
-        Column("wait\nrecorded", lambda r: r.agreement.recorded, short, "waits in s, their means"),
-        Column("re\xad\nplayed", lambda r: r.agreement.replayed, short),
-        Column("", lambda r: r.agreement.deviation, signed),
-        Column("median\nrecorded", lambda r: r.agreement.median_recorded, short, spare=3),
-        Column("re\xad\nplayed", lambda r: r.agreement.median_replayed, short, spare=3),
-        Column("p95\nrecorded", lambda r: r.agreement.p95_recorded, short, spare=2),
-        Column("re\xad\nplayed", lambda r: r.agreement.p95_replayed, short, spare=2),
-        Column("mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits"),
-        Column("within\n10 s", lambda r: r.agreement.within_10_s, _share),
-        Column("1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
-        Column("10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
+        Column("mean\nre\xad\ncorded", lambda r: r.agreement.recorded, short, unit="s"),
+        Column("mean\nre\xad\nplayed", lambda r: r.agreement.replayed, short, unit="s"),
+        Column("devia\xad\ntion", lambda r: r.agreement.deviation, signed, "deviation: mean replayed / mean recorded - 1"),
+        Column("median\nre\xad\ncorded", lambda r: r.agreement.median_recorded, short, unit="s", spare=3),
+        Column("median\nre\xad\nplayed", lambda r: r.agreement.median_replayed, short, unit="s", spare=3),
+        Column("p95\nre\xad\ncorded", lambda r: r.agreement.p95_recorded, short, unit="s", spare=2),
+        Column("p95\nre\xad\nplayed", lambda r: r.agreement.p95_replayed, short, "p95: 95th percentile", "s", spare=2),
+        Column(
+            "mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits", "s"
+        ),
+        Column("within\n10 s", lambda r: r.agreement.within_10_s, _share, "within: share of the jobs with such an error"),
+        Column("within\n1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
+        Column("within\n10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
         Column("rank\ncorr.", lambda r: r.agreement.rank_correlation, ratio, "rank corr.: Spearman's, of the waits"),
     ]
-    grid = Grid.of("free: the whole log, replayed by the rules of the site", columns, rows)
+    grid = Grid.of("free: the whole log, replayed by the rules of the site; waits in s", columns, rows)
     further = (
         f"{ALL}: a job's wait is its mean over {len(calibration.single)} replays, which differ in what no log records, such as "
         f"fractions of seconds; {SINGLE}: the mean figures of single replays; {CHANCE}: those of one replay against another, so "
@@ -220,11 +222,11 @@ def worst_grid(calibration: Calibration) -> Grid:
     """Return the table of the jobs with the largest errors."""
     columns = [
         Column("job", lambda w: w.job, words=True),
-        Column("wait\nrecorded", lambda w: w.recorded, count),
-        Column("re\xad\nplayed", lambda w: w.replayed, count),
+        Column("re\xad\ncorded", lambda w: w.recorded, count, unit="s"),
+        Column("re\xad\nplayed", lambda w: w.replayed, count, unit="s"),
         Column("why it waited last, in a replay", lambda w: w.why, words=True, least=20),
     ]
-    return Grid.of("the largest errors", columns, calibration.worst)
+    return Grid.of("the largest errors; waits in s", columns, calibration.worst)
 
 
 def wrong_grid(calibration: Calibration) -> Grid:
@@ -234,7 +236,7 @@ def wrong_grid(calibration: Calibration) -> Grid:
         Column("job", lambda w: w.job, words=True),
         Column("partition", lambda w: w.partition, words=True),
         Column("what", _what, words=True),
-        Column("by, or why not", lambda w: w.why, words=True, least=20),
+        Column("by which scheduler, or what held it", lambda w: w.why, words=True, least=20),
     ]
     wrong = calibration.one_step.wrong
     title = f"the first {min(FIRST, len(wrong))} of {len(wrong)} wrong answers of one step"

@@ -164,15 +164,15 @@ FIGURES = {
     for figure in (
         Figure(
             "slowdown",
-            "mean\nbounded\nslowdown",
+            "mean\nbounded\nslow\xad\ndown",
             "bounded slowdown: (wait + duration) / max(duration, the floor), at least 1",
             lambda replayed: float(replayed.slowdown.mean()),
             lambda replayed, blocks: blocks.means(replayed.submit, replayed.slowdown),
         ),
         Figure(
             "slowdown-p95",
-            "p95 of\nit",
-            "p95: 95th percentile",
+            "p95\nslow\xad\ndown",
+            "p95: 95th percentile; slowdown: bounded",
             lambda replayed: float(np.quantile(replayed.slowdown, P95, method="inverted_cdf")),
             lambda replayed, blocks: blocks.quantiles(replayed.submit, replayed.slowdown, P95),
         ),
@@ -559,7 +559,9 @@ def _in_fitting_unit(figure: Figure, own: Sequence[Standing]) -> Figure:
 def _figure_columns(figure: Figure) -> list[Column]:
     return [
         Column(figure.head, lambda s: s.value(figure), figure.form, figure.meaning, best=figure.best),
-        Column("95 %", lambda s: _span(s.interval(figure), figure.form), words=True, spare=2),
+        Column(
+            "95 %", lambda s: _span(s.interval(figure), figure.form), words=True, spare=2, title=f"95 % of {figure.name}"
+        ),
     ]
 
 

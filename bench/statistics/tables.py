@@ -269,7 +269,7 @@ def show_comparison(
 def comparison_columns(alpha: float) -> list[Column]:
     """Return the comparison_columns; their values are texts, as a time is compared by a ratio and a gap by a difference."""
     return [
-        Column("", lambda d: d.quantity, words=True),
+        Column("quantity", lambda d: d.quantity, words=True),
         Column("first", lambda d: _mean_of_side(d, 0)),
         Column("second", lambda d: _mean_of_side(d, 1)),
         Column("effect", _effect),

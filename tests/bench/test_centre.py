@@ -306,8 +306,8 @@ def test_jobs_that_can_never_start_end_the_replay_and_are_counted(bench, centre,
     words = ["whatif", centre / "jobs.txt", "--site", tmp_path / "slurm.conf", "--replays", 1, "--out", tmp_path / "o"]
     code, out, err = bench(*words, "--change", "partition.batch.MaxTime = 1")
     text = " ".join((out + err).split())
-    assert code == 0 and "that did not start in every replay are left out" in text, text
-    assert re.search(r"partition.batch.MaxTime = 1: \d+ jobs never start any more: ", text), text
+    assert code == 0 and "that did not start in every replay, to its end or until they were cancelled, are left out" in text, text
+    assert re.search(r"partition.batch.MaxTime = 1: \d+ jobs start in none of its replays, but in all of those of the site as it is: ", text), text
 
 
 def test_a_log_without_nodes_is_no_log_to_calibrate_with(bench, centre, tmp_path):
