@@ -26,6 +26,7 @@ from ...instances.files.profile_file import read_wishes
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
+from ...instances.sites.site_toml import SCHEMA
 from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Report, Workload
 from ...models.platform import Platform, ProblemError
@@ -208,6 +209,12 @@ class InstanceFile:
 
     def show(self, shown: Shown, console: Console) -> None:
         """Print the main facts, or the composition of the jobs."""
+        path = Path(shown.name)
+        if path.is_dir() and not (path / INSTANCE).exists():
+            raise WrongUse(
+                f"{shown.name}: this folder has neither an instance ({INSTANCE}) nor a site (site.toml, slurm.conf, files of PBS); name a "
+                "file, such as a log, or one of its folders; results are shown by bench statistics, bench plot and bench report"
+            )
         try:
             check_there(shown.name)
             instance = open_instance(shown.name, shown.drop_impossible)
@@ -352,8 +359,11 @@ def not_recognised(path: str) -> SchedlabError:
     except WorkloadError:
         pass
     others = (
-        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a cooling table, nor a desired profile"
+        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a site, a file of a benchmark library, a cooling table, "
+        "nor a desired profile"
     )
+    if Path(path).suffix == ".toml":
+        return WrongUse(f"{others}; a site.toml has the line schema = \"{SCHEMA}\", and a suite is run by bench run")
     try:
         read_classic(path)
     except (FormatError, ProblemError) as e:
