@@ -199,7 +199,7 @@ class Column:
     words
         Whether the values are texts, which are aligned on the left and may be broken into lines.
     spare
-        0: always shown. On a narrow terminal the columns with the greatest number are left out first.
+        0: always shown. On a narrow terminal the columns with the greatest number are left out first, all of them together.
     least
         Of words: the width to which they may be broken before other columns are left out; 0: never.
     title
@@ -341,11 +341,11 @@ class Grid:
         shown = list(range(len(self.columns)))
         left_out = []
         while sum(self._widths[k] + 1 for k in shown) - 1 > width:
-            last = max(shown, key=lambda k: self.columns[k].spare)
-            if not self.columns[last].spare:
+            most = max(self.columns[k].spare for k in shown)
+            if not most:
                 break
-            shown.remove(last)
-            left_out.append(self.columns[last])
+            left_out += [self.columns[k] for k in shown if self.columns[k].spare == most]
+            shown = [k for k in shown if self.columns[k].spare != most]
         rows = [[row[k] for k in shown] for row in self.rows]
         return replace(self, columns=[self.columns[k] for k in shown], rows=rows), left_out
 
@@ -381,6 +381,7 @@ class Grid:
         if not self.title:  # a table between lines of text: with blank lines around it
             made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         texts = [list(map(_terminal_text, self.columns, row)) for row in self.cells]
+        has_room = width is None or sum(self._widths) + len(self.columns) - 1 <= width
         for k, (column, least) in enumerate(zip(self.columns, self._widths, strict=True)):
             if column.least and width is not None:
                 room = max(least, width - sum(self._widths) + least - len(self.columns) + 1)
@@ -393,7 +394,7 @@ class Grid:
                     row[k] = row[k].rjust(least)
             made.add_column(
                 head, justify="left" if column.words or aligned else "right", overflow="fold",
-                no_wrap=bool(self.title) and not column.words, min_width=least if column.least else None,
+                no_wrap=bool(self.title) and (not column.words or (has_room and not column.least)), min_width=least if column.least else None,
             )  # fmt: skip
         for row, cells in zip(texts, self.cells, strict=True):
             made.add_row(*(Text(text, style=cell.style) for text, cell in zip(row, cells, strict=True)))

@@ -196,7 +196,9 @@ def free_grid(calibration: Calibration) -> Grid:
         Column("jobs", lambda r: r.agreement.jobs, count),
         Column("mean\nre\xad\ncorded", lambda r: r.agreement.recorded, short, unit="s"),
         Column("mean\nre\xad\nplayed", lambda r: r.agreement.replayed, short, unit="s"),
-        Column("devia\xad\ntion", lambda r: r.agreement.deviation, signed, "deviation: mean replayed / mean recorded - 1"),
+        Column(
+            "devia\xad\ntion", lambda r: r.agreement.deviation, signed, "deviation: mean replayed / mean recorded - 1"
+        ),
         Column("median\nre\xad\ncorded", lambda r: r.agreement.median_recorded, short, unit="s", spare=3),
         Column("median\nre\xad\nplayed", lambda r: r.agreement.median_replayed, short, unit="s", spare=3),
         Column("p95\nre\xad\ncorded", lambda r: r.agreement.p95_recorded, short, unit="s", spare=2),
@@ -204,7 +206,9 @@ def free_grid(calibration: Calibration) -> Grid:
         Column(
             "mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits", "s"
         ),
-        Column("within\n10 s", lambda r: r.agreement.within_10_s, _share, "within: share of the jobs with such an error"),
+        Column(
+            "within\n10 s", lambda r: r.agreement.within_10_s, _share, "within: share of the jobs with such an error"
+        ),
         Column("within\n1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
         Column("within\n10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
         Column("rank\ncorr.", lambda r: r.agreement.rank_correlation, ratio, "rank corr.: Spearman's, of the waits"),
@@ -236,7 +240,7 @@ def wrong_grid(calibration: Calibration) -> Grid:
         Column("job", lambda w: w.job, words=True),
         Column("partition", lambda w: w.partition, words=True),
         Column("what", _what, words=True),
-        Column("by which scheduler, or what held it", lambda w: w.why, words=True, least=20),
+        Column("scheduler, or\nwhat held it", lambda w: w.why, words=True, least=20),
     ]
     wrong = calibration.one_step.wrong
     title = f"the first {min(FIRST, len(wrong))} of {len(wrong)} wrong answers of one step"

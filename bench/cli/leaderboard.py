@@ -560,7 +560,11 @@ def _figure_columns(figure: Figure) -> list[Column]:
     return [
         Column(figure.head, lambda s: s.value(figure), figure.form, figure.meaning, best=figure.best),
         Column(
-            "95 %", lambda s: _span(s.interval(figure), figure.form), words=True, spare=2, title=f"95 % of {figure.name}"
+            "95 %",
+            lambda s: _span(s.interval(figure), figure.form),
+            words=True,
+            spare=2,
+            title=f"95 % of {figure.name}",
         ),
     ]
 

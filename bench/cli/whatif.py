@@ -251,7 +251,9 @@ def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[s
         sometimes = [f"{job} ({times})" for job, times in lost.items() if times < replays]
         if always:
             jobs = how_many(len(always), "job", ",", verb="start")
-            lines.append(f"{title}: {jobs} in none of its replays, but in all of those of the site {comparison.title(first)}: {_some(always)}")
+            lines.append(
+                f"{title}: {jobs} in none of its replays, but in all of those of the site {comparison.title(first)}: {_some(always)}"
+            )
         if sometimes:
             jobs = how_many(len(sometimes), "job", ",", verb="start")
             lines.append(
@@ -259,7 +261,9 @@ def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[s
                 f"which may be chance: {_some(sometimes)}"
             )
     if comparison.left_out:
-        lines.append(f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay, to its end or until they were cancelled, are left out")
+        lines.append(
+            f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay, to its end or until they were cancelled, are left out"
+        )
     for who, names in not_modelled.items():
         if names:
             lines.append(f"not modelled{'' if len(not_modelled) == 1 else f' ({who})'}: {', '.join(names)}")

@@ -363,7 +363,7 @@ def not_recognised(path: str) -> SchedlabError:
         "nor a desired profile"
     )
     if Path(path).suffix == ".toml":
-        return WrongUse(f"{others}; a site.toml has the line schema = \"{SCHEMA}\", and a suite is run by bench run")
+        return WrongUse(f'{others}; a site.toml has the line schema = "{SCHEMA}", and a suite is run by bench run')
     try:
         read_classic(path)
     except (FormatError, ProblemError) as e:
@@ -406,7 +406,9 @@ def show_jobs(console: Console, workload: Workload) -> None:
     span = time_text(int(workload.submit[-1]) - int(workload.submit[0]))
     console.print(f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span}", style="bold")
     _print_jobs(console, workload)
-    console.print("for the offered load and the nodes in use, describe the machine: --site site.toml, or --nodes 300 --cores 32")
+    console.print(
+        "for the offered load and the nodes in use, describe the machine: --site site.toml, or --nodes 300 --cores 32"
+    )
 
 
 def _print_jobs(console: Console, workload: Workload) -> None:
@@ -840,7 +842,9 @@ def site_lines(site: Site) -> Iterator[str]:
     if site.licences:
         yield f"licences: {', '.join(f'{x.total} {x.name}' for x in site.licences)}"
     for r in site.reservations:
-        where = in_ranges(sorted(r.nodes, key=natural_order)) or ("unknown nodes" if r.node_count is None else how_many(r.node_count, "node"))
+        where = in_ranges(sorted(r.nodes, key=natural_order)) or (
+            "unknown nodes" if r.node_count is None else how_many(r.node_count, "node")
+        )
         yield f"reservation {r.name}: {where} for {duration(r.duration)}{_flags(r.flags)}"
     if site.events:
         yield f"events: {how_many(len(site.events), 'change')} of the states of nodes"

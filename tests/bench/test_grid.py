@@ -117,3 +117,16 @@ def test_a_title_of_a_column_stands_where_its_neighbours_may_be_missing():
     spread = Grid.of("", [Column("wait\nmean"), Column("\np95", title="wait p95")], [(1, 2)])
     assert spread.heads == ["wait mean", "wait p95"] and spread.as_json()["columns"][1]["name"] == "wait p95"
     assert "wait p95" not in printed(spread, 80) and "wait p95" in Section("x", table=spread).html()
+
+
+def test_columns_of_one_pair_are_left_out_together_and_no_number_is_broken():
+    columns = [
+        Column("change", lambda row: row[0], words=True, least=24),
+        Column("interval, s", lambda row: row[1], words=True),
+        Column("p95 before", lambda row: row[2], spare=2),
+        Column("p95 after", lambda row: row[3], spare=2),
+    ]
+    wide = Grid.of("t", columns, [("nodes.batch * 1.2", "-74.38..-36.02", 1, 2)])
+    assert [column.name for column in wide.fitted(45)[1]] == ["p95 before", "p95 after"]
+    for width in (28, 30, 45):
+        assert "-74.38..-36.02" in printed(wide, width), width

@@ -140,7 +140,9 @@ def test_names_sorted_as_text_are_shown_in_ranges_of_numbers(bench, tmp_path):
 
 
 def test_the_limits_of_accounts_and_users_are_shown(bench, tmp_path):
-    (tmp_path / "slurm.conf").write_text("ClusterName=lab\nNodeName=n[1-2] CPUs=4\nPartitionName=b Nodes=ALL Default=YES\n")
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=lab\nNodeName=n[1-2] CPUs=4\nPartitionName=b Nodes=ALL Default=YES\n"
+    )
     (tmp_path / "dump.cfg").write_text(
         "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':GrpTRES=cpu=112:MaxJobs=4\nAccount - 'free'\n"
         "Parent - 'chem'\nUser - 'eva':MaxSubmitJobs=9\n"
@@ -157,12 +159,15 @@ def test_a_log_is_shown_on_its_site(bench, folder, tmp_path):
     log.write_text(
         "JobID|User|Partition|Submit|Start|End|State|AllocCPUS|NNodes|Timelimit\n"
         + "".join(
-            f"{k}|u|batch|2024-01-01T00:0{k}:00|2024-01-01T00:0{k}:30|2024-01-01T01:00:00|COMPLETED|16|1|02:00:00\n" for k in (1, 2)
+            f"{k}|u|batch|2024-01-01T00:0{k}:00|2024-01-01T00:0{k}:30|2024-01-01T01:00:00|COMPLETED|16|1|02:00:00\n"
+            for k in (1, 2)
         )
     )
     code, out, err = bench("show", log, "--site", folder)
     assert code == 0, err
-    assert out.startswith("jobs.txt: 2 jobs in 1.0 min on 12 nodes, offered load") or "2 jobs in 60 s on 12 nodes" in out
+    assert (
+        out.startswith("jobs.txt: 2 jobs in 1.0 min on 12 nodes, offered load") or "2 jobs in 60 s on 12 nodes" in out
+    )
     assert "nodes in use" in out
     code, out, err = bench("show", log)
     assert code == 0 and "--site site.toml" in out
