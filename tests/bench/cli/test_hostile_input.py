@@ -380,10 +380,10 @@ def test_a_misspelt_word_of_run_proposes_instances_suites_files_and_folders(benc
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "one.txt").write_text("")
     (tmp_path / "mine.toml").write_text("")
-    code, out, err = bench("run", word)
+    code, _, err = bench("run", word)
     assert code == 2 and f"there is no instance or suite '{word}'" in err
     assert f"did you mean {near}" in err and "the shipped suites" not in err, err
-    code, out, err = bench("run", "xyzzy")
+    code, _, err = bench("run", "xyzzy")
     assert code == 2 and "the shipped suites are classic, eurora" in err
 
 
