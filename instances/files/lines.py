@@ -113,12 +113,12 @@ def read_text(
 
 
 def undecodable(fault: UnicodeDecodeError) -> str:
-    """Return what a message says of bytes that are no text.
+    r"""Return what a message says of bytes that are no text.
 
     Examples
     --------
     >>> try:
-    ...     b"ab\\xff".decode()
+    ...     b"ab\xff".decode()
     ... except UnicodeDecodeError as e:
     ...     print(undecodable(e))
     the byte 0xff at position 2, as in a binary file
