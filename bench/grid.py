@@ -124,6 +124,15 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def plain_number(value: Any) -> str:
+    """Return a whole number with commas, and anything else as its text.
+
+    >>> plain_number(86400), plain_number(2.5)
+    ('86,400', '2.5')
+    """
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known values, None if there are none; of integers an integer where it is one.
 
@@ -312,7 +321,7 @@ class Grid:
         words: Collection[str] = (),
     ) -> Grid:
         """Return a grid of texts and numbers; the first column and those named in ``words`` are aligned on the left."""
-        columns = [Column(head, words=k == 0 or head in words) for k, head in enumerate(heads)]
+        columns = [Column(head, form=plain_number, words=k == 0 or head in words) for k, head in enumerate(heads)]
         return cls(title, columns, rows, meaning)
 
     @cached_property

@@ -19,7 +19,7 @@ from ...models.array_types import Floats
 from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
-from ..pages import Card, Section, rendered
+from ..pages import Card, Section, write_page
 from ..pages.svg import COLOURS, require_matplotlib, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
@@ -67,7 +67,7 @@ def calibrate(
     """
     from ...simulation.slurm.calibration import calibrate as compare
     from ..replays.case import log_on_site, required_site
-    from ..tables.inputs import report_lines
+    from ..tables.inputs import print_report
 
     check_folders({"--page": page, "--csv": csv})
     if page is not None:
@@ -80,11 +80,8 @@ def calibrate(
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)
     workload = log_on_site(log, replay, described)
-    for line in (
-        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
-        *report_lines(workload.report, len(workload)),
-    ):
-        notes.print(line, soft_wrap=True, markup=False, highlight=False)
+    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    print_report(notes, workload)
     try:
         with step_bar(notes) as bar:
             task = bar.add_task("one step", total=replays + 1)
@@ -105,7 +102,7 @@ def calibrate(
             write_whole(csv, to_csv(HEADS, list(rows_of_jobs(result))))
         notes.print(f"{csv}: {how_many(len(result.jobs), 'job', ',')}", soft_wrap=True)
     if page is not None:
-        write_page(result, page, f"{workload.name} on {described.name}")
+        write_answer(result, page, f"{workload.name} on {described.name}")
         notes.print(f"{page}: the verdict is {result.verdict}", soft_wrap=True)
 
 
@@ -128,7 +125,7 @@ def show(result: Any, console: Console, explain: bool) -> None:
     console.print(Text(result.rule, style=DIM))
 
 
-def write_page(result: Any, page: Path, title: str) -> None:
+def write_answer(result: Any, page: Path, title: str) -> None:
     """Write the verdict, the tables and the pictures as one HTML page."""
     one = one_step_grid(result)
     free = free_grid(result)
@@ -144,9 +141,7 @@ def write_page(result: Any, page: Path, title: str) -> None:
             cards=calibration_cards(result),
         )
     ]
-    with writing(page, "--page"):
-        text = rendered("plot.html", title=title, what="calibration", sections=[s.html() for s in sections])
-        write_whole(page, text)
+    write_page(page, title, "calibration", sections)
 
 
 # --- The tables and pictures of ``bench calibrate``: how well the rules of a site predict what its scheduler did.

@@ -32,7 +32,7 @@ from ...models.site import Site
 from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import WARNING, Column, Grid, short, signed
-from ..pages import Section, rendered
+from ..pages import Section, write_page
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
 from ..runs.supervision import resume_command
@@ -96,7 +96,7 @@ def whatif(
     from ...instances.files.folder import content_of
     from ...simulation.dispatchers.registry import check_dispatcher
     from ..replays.case import log_on_site, required_site
-    from ..tables.inputs import report_lines
+    from ..tables.inputs import print_report
 
     check_folders({"--page": page, "--csv": csv})
     names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
@@ -120,11 +120,8 @@ def whatif(
     workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), folder, replays, seed)
     notes = console_for(stderr=True)
-    for line in (
-        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
-        *report_lines(workload.report, len(workload)),
-    ):
-        notes.print(line, soft_wrap=True, markup=False, highlight=False)
+    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    print_report(notes, workload)
     answers: list[VariantReplay] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:
@@ -147,7 +144,7 @@ def whatif(
     if csv is not None:
         write_csv(comparison, csv, notes)
     if page is not None:
-        write_page(comparison, said, page, f"{workload.name} on {described.name}")
+        write_answers(comparison, said, page, f"{workload.name} on {described.name}")
         notes.print(f"{page}: {how_many(len(asked) - 1, 'question')}", soft_wrap=True)
 
 
@@ -290,7 +287,7 @@ def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None
     notes.print(f"{path}: {how_many(len(rows), 'row')}", soft_wrap=True)
 
 
-def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
+def write_answers(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
     """Write the answers as one HTML page."""
     table = changes_grid(comparison)
     sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *said])]
@@ -304,9 +301,7 @@ def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, t
                 grids=[grid for grid in grids if len(grid.rows) > 1],
             )
         )
-    with writing(path, "--page"):
-        html = [section.html() for section in sections]
-        write_whole(path, rendered("plot.html", title=title, what="what if", sections=html))
+    write_page(path, title, "what if", sections)
 
 
 # --- The replays of a log on a site as it is and with changes; each is kept.

@@ -424,7 +424,7 @@ EXPLAINED = (
 def show_energy(console: Console, records: Iterable[Record], explain: bool) -> None:
     """Print the energy accounts of all replays that have some."""
     grid = Grid.of(
-        "energy of the replays", ENERGY_COLUMNS, [r for r in records if r.get("energy") is not None], EXPLAINED
+        "energy of the replays, kWh", ENERGY_COLUMNS, [r for r in records if r.get("energy") is not None], EXPLAINED
     )
     grid.show(console, explain)
 
@@ -461,11 +461,11 @@ ENERGY_COLUMNS = (
     _account("idle", 1, "idle_kwh"),
     _account("boot", 1, "boot_kwh"),
     _account("cooling", 1, "cooling_kwh"),
-    _account("all kWh", 1, "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh"),
-    _account("cost", 2, "cost"),
-    _account("CO2", 1, "kg_co2"),
-    _account("profit", 2, "profit"),
-    Column("mean wait s", lambda r: (r.get("metrics") or {}).get("wait_mean"), count),
+    _account("all", 1, "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh"),
+    _account("cost\nEUR", 2, "cost"),
+    _account("CO2\nkg", 1, "kg_co2"),
+    _account("profit\nEUR", 2, "profit"),
+    Column("mean\nwait s", lambda r: (r.get("metrics") or {}).get("wait_mean"), count),
 )
 
 

@@ -293,6 +293,12 @@ def report_lines(report: Report, taken: int | None = None) -> Iterator[str]:
         yield f"note: {note}"
 
 
+def print_report(console: Console, workload: Workload) -> None:
+    """Print the report of a log."""
+    for line in report_lines(workload.report, len(workload)):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
 def _bad_lines(report: Report) -> Iterator[str]:
     n = len(report.bad_lines)
     if n:
@@ -413,8 +419,7 @@ def show_jobs(console: Console, workload: Workload) -> None:
 
 def _print_jobs(console: Console, workload: Workload) -> None:
     """Print how a log was read, and its largest groups of jobs."""
-    for line in report_lines(workload.report, len(workload)):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    print_report(console, workload)
     work = core_hours(workload)
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
