@@ -248,15 +248,15 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
         raise FormatError(file, 1, f"no number of a problem: files of {form} have one problem", str(number))
     problem = library.read(file, number) if library.several else library.read(file)
     if isinstance(problem, Knapsack):
-        description = f"{how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
+        description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
     elif isinstance(problem, ModelProblem):
         counts = ((len(getattr(problem.model, what)), what) for what in ("intervals", "integers", "constraints"))
-        description = ", ".join(how_many(n, what.removesuffix("s")) for n, what in counts)
+        description = f"{name}: {', '.join(how_many(n, what.removesuffix('s')) for n, what in counts)}"
     else:
         tasks = len(problem.tasks)
         modes = sum(len(t.modes) for t in problem.tasks)
         with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
-        description = f"{how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
+        description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
         scale = penalty_scale(file) if form == "aircraft-landing" else 1
         description += f", penalties times {scale:,}" if scale > 1 else ""
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
@@ -319,7 +319,7 @@ def read_classic(path: str | Path) -> Instance:
     ...     file = Path(folder, "two.txt")
     ...     _ = file.write_text("2 2\n0 3 1 2\n1 4 0 1\n")
     ...     read_classic(file).description
-    '4 tasks, 2 resources'
+    'two: 4 tasks, 2 resources'
     """
     return _read(Path(path))[1]
 

@@ -412,7 +412,8 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
 
 def show_instance(console: Console, instance: Instance, path: str) -> None:
     """Print the main facts about an instance: platform, queues, demand, objective, formulations, default runs."""
-    console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold")
+    description = instance.description.removeprefix(f"{instance.name}: ")  # which that of a file of a library has, too
+    console.print(f"{instance.name}: {description or instance.kind}", style="bold")
     for name, text in (("kind", instance.kind), ("folder", instance.path), ("source", instance.source)):
         if text:
             console.print(f"{name}: {text}", soft_wrap=True)
