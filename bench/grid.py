@@ -46,12 +46,13 @@ def number(value: Any) -> str:
 
 
 def short(value: float) -> str:
-    """Return a figure with about three significant digits.
+    """Return a figure with about three significant digits; one that is not 0 has at most four decimals.
 
-    >>> short(0.01234), short(3.14159), short(1234.5)
-    ('0.012', '3.14', '1,234')
+    >>> short(0.01234), short(3.14159), short(1234.5), short(0.0003), short(0)
+    ('0.012', '3.14', '1,234', '0.0003', '0.000')
     """
-    decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), 3)
+    small = 4 if 0 < value < 0.001 else 3
+    decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), small)
     return f"{value:,.{decimals}f}"
 
 
