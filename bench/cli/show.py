@@ -54,7 +54,7 @@ def show(
     INSTANCE may also be a desired profile, a CSV file time_s,resource,share[,nodes].
 
     INSTANCE may also be a site: a site.toml, slurm.conf, pbsnodes -av, or a folder of such files. Its classes of nodes,
-    partitions and QOS are shown, and what of it no replay obeys.
+    partitions, QOS and limits of accounts are shown, and what of it no replay obeys.
 
     Example: bench show eurora_700
 
