@@ -46,12 +46,13 @@ def number(value: Any) -> str:
 
 
 def short(value: float) -> str:
-    """Return a figure with about three significant digits.
+    """Return a figure with about three significant digits; one that is not 0 has at most four decimals.
 
-    >>> short(0.01234), short(3.14159), short(1234.5)
-    ('0.012', '3.14', '1,234')
+    >>> short(0.01234), short(3.14159), short(1234.5), short(0.0003), short(0)
+    ('0.012', '3.14', '1,234', '0.0003', '0.000')
     """
-    decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), 3)
+    small = 4 if 0 < value < 0.001 else 3
+    decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), small)
     return f"{value:,.{decimals}f}"
 
 
@@ -124,6 +125,15 @@ def count(value: float) -> str:
     return f"{value:,.0f}"
 
 
+def plain_number(value: Any) -> str:
+    """Return a whole number with commas, and anything else as its text.
+
+    >>> plain_number(86400), plain_number(2.5)
+    ('86,400', '2.5')
+    """
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known values, None if there are none; of integers an integer where it is one.
 
@@ -140,6 +150,7 @@ def mean(values: Iterable[float | None]) -> float | None:
 # --- A table of results.
 
 MARK = "*"  # stands after the best value of a column
+MARKED = f"{MARK}: the best of its column."
 GOOD = "bold green"
 BAD = "bold red"
 WARNING = "yellow"
@@ -198,14 +209,16 @@ class Column:
     words
         Whether the values are texts, which are aligned on the left and may be broken into lines.
     spare
-        0: always shown. On a narrow terminal the columns with the greatest number are left out first.
+        0: always shown. On a narrow terminal the columns with the greatest number are left out first, all of them together.
     least
         Of words: the width to which they may be broken before other columns are left out; 0: never.
+    title
+        The name where the heading needs its neighbours to be understood: in pages, LaTeX, CSV and JSON.
 
     Examples
     --------
-    >>> Column("mean\nslow\xad\ndown").name
-    'mean slowdown'
+    >>> Column("mean\nslow\xad\ndown").name, Column("95 %", title="95 % of the wait").name
+    ('mean slowdown', '95 % of the wait')
     """
 
     head: str
@@ -217,11 +230,12 @@ class Column:
     words: bool = False
     spare: int = 0
     least: int = 0
+    title: str = ""
 
     @property
     def name(self) -> str:
-        """The heading in one line."""
-        return re.sub(r"(?<=[-/])\n", "", self.head.replace("\xad\n", "")).replace("\n", " ").strip()
+        """The title, or the heading in one line."""
+        return self.title or re.sub(r"(?<=[-/])\n", "", self.head.replace("\xad\n", "")).replace("\n", " ").strip()
 
     def text(self, value: Any) -> str:
         """Return a value as text, "-" if it is unknown (None or NaN); a text is returned as it is."""
@@ -246,6 +260,8 @@ class Grid:
         What the columns mean.
     notes
         Lines below the table.
+    marked
+        What the mark after a value, or in a column of its own, means.
     """
 
     title: str
@@ -253,6 +269,7 @@ class Grid:
     rows: Sequence[Sequence[Any]] = ()
     meaning: str = ""
     notes: Sequence[str] = field(default=())
+    marked: str = MARKED
 
     @classmethod
     def of(
@@ -265,12 +282,13 @@ class Grid:
         style: Callable[[Any], str] = lambda item: "",
         rival: Callable[[Any], bool] = lambda item: True,
         keep_empty: bool = True,
+        marked: str = MARKED,
     ) -> Grid:
         """Return a grid with a row for each item.
 
         Parameters
         ----------
-        title, meaning
+        title, meaning, marked
             See ``Grid``; without ``meaning``, those of the columns are joined.
         columns
             The columns; None is left out.
@@ -292,7 +310,7 @@ class Grid:
         if not keep_empty:
             table = [row for row in table if any(_plain(value) is not None for value in row[1:])]
         meaning = meaning or "; ".join(dict.fromkeys(c.meaning for c in shown if c.meaning)).removesuffix(".") + "."
-        return cls(title, shown, table, meaning.removeprefix("."))
+        return cls(title, shown, table, meaning.removeprefix("."), marked=marked)
 
     @classmethod
     def of_texts(
@@ -304,7 +322,7 @@ class Grid:
         words: Collection[str] = (),
     ) -> Grid:
         """Return a grid of texts and numbers; the first column and those named in ``words`` are aligned on the left."""
-        columns = [Column(head, words=k == 0 or head in words) for k, head in enumerate(heads)]
+        columns = [Column(head, form=plain_number, words=k == 0 or head in words) for k, head in enumerate(heads)]
         return cls(title, columns, rows, meaning)
 
     @cached_property
@@ -333,11 +351,11 @@ class Grid:
         shown = list(range(len(self.columns)))
         left_out = []
         while sum(self._widths[k] + 1 for k in shown) - 1 > width:
-            last = max(shown, key=lambda k: self.columns[k].spare)
-            if not self.columns[last].spare:
+            most = max(self.columns[k].spare for k in shown)
+            if not most:
                 break
-            shown.remove(last)
-            left_out.append(self.columns[last])
+            left_out += [self.columns[k] for k in shown if self.columns[k].spare == most]
+            shown = [k for k in shown if self.columns[k].spare != most]
         rows = [[row[k] for k in shown] for row in self.rows]
         return replace(self, columns=[self.columns[k] for k in shown], rows=rows), left_out
 
@@ -357,8 +375,10 @@ class Grid:
             widths.append(min(needed, column.least) if column.least else needed)
         return widths
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        """Yield the table for a terminal, without the columns for which it is too narrow."""
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
+        """Yield the title and the table for a terminal, without the columns for which it is too narrow."""
+        if self.title:
+            yield Text(self.title, style="table.title")
         yield self.fitted(options.max_width)[0].table(options.max_width)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -366,11 +386,12 @@ class Grid:
         return Measurement.get(console, options, self.table())
 
     def table(self, width: int | None = None) -> Table:
-        """Return the table for a terminal with all columns; names that do not fit into its width are broken after a separator."""
-        made = Table(title=self.title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+        """Return the table below the title, with all columns; names that do not fit into its width are broken after a separator."""
+        made = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
         if not self.title:  # a table between lines of text: with blank lines around it
             made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
         texts = [list(map(_terminal_text, self.columns, row)) for row in self.cells]
+        has_room = width is None or sum(self._widths) + len(self.columns) - 1 <= width
         for k, (column, least) in enumerate(zip(self.columns, self._widths, strict=True)):
             if column.least and width is not None:
                 room = max(least, width - sum(self._widths) + least - len(self.columns) + 1)
@@ -383,29 +404,35 @@ class Grid:
                     row[k] = row[k].rjust(least)
             made.add_column(
                 head, justify="left" if column.words or aligned else "right", overflow="fold",
-                no_wrap=bool(self.title) and not column.words, min_width=least if column.least else None,
+                no_wrap=bool(self.title) and (not column.words or (has_room and not column.least)), min_width=least if column.least else None,
             )  # fmt: skip
         for row, cells in zip(texts, self.cells, strict=True):
             made.add_row(*(Text(text, style=cell.style) for text, cell in zip(row, cells, strict=True)))
         return made
 
-    def key(self, explain: bool, always: str = "") -> Text:
-        """Return the text below the table on a terminal: what the columns mean, or which option says so.
-
-        ``always``: a short remark that stands first in both forms.
+    def key(self, explain: bool) -> Text:
+        """Return the text below the table on a terminal: what the mark means if there is one, what the columns mean, or which option says so.
 
         Examples
         --------
-        >>> Grid("", (), meaning="wait: time in the queue.").key(False, always="*: the best.").plain
-        '*: the best. --explain says what each column means.'
+        >>> waits = Column("wait s", lambda wait: wait, count, "wait: time in the queue", best=min)
+        >>> Grid.of("", [waits], [30, 20]).key(False).plain
+        '*: the best of its column. --explain says what each column means.'
+        >>> Grid.of("", [waits], [30, 30]).key(True).plain
+        'wait: time in the queue.'
         """
-        return Text(" ".join(filter(None, (always, self.meaning if explain else HINT))), style=DIM)
+        has_mark = any(
+            cell.text == MARK or (column.best is not None and cell.style == GOOD)
+            for row in self.cells
+            for column, cell in zip(self.columns, row, strict=True)
+        )
+        return Text(" ".join([self.marked] * has_mark + [self.meaning if explain else HINT]), style=DIM)
 
-    def show(self, console: Console, explain: bool = False, always: str = "") -> None:
+    def show(self, console: Console, explain: bool = False) -> None:
         """Print the table, and what its columns mean; nothing without rows."""
         if self.rows:
             console.print(self)
-            console.print(self.key(explain, always))
+            console.print(self.fitted(console.width)[0].key(explain))
 
     def as_json(self) -> dict[str, Any]:
         """Return the grid as JSON can represent it: title, columns, rows of values, meaning, notes."""

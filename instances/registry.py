@@ -132,11 +132,13 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
         raise UnknownInstance(str(folder))
     files = Folder(path)
     if not files.faults:
-        kind = files.settings.text("kind")
-        known = problem_kinds.known(kind)
+        kind = files.settings.values.get("kind")
+        known = problem_kinds.known(kind) if isinstance(kind, str) else None
         if known is not None and known.reader is not None:
             return _read(known, files, drop_impossible)
-        files.settings.add_fault("kind", f"one of {', '.join(problem_kinds.having('reader'))}", kind)
+        near = similar("kind", files.settings.values, 1) if kind is None else []
+        instead = f" (is {near[0]!r} meant?)" if near else ""
+        files.settings.add_fault("kind", f"one of {', '.join(problem_kinds.having('reader'))}{instead}", kind)
     files.raise_faults()
     raise AssertionError("unreachable: a fault was recorded")
 

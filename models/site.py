@@ -171,6 +171,27 @@ def in_ranges(names: Iterable[str]) -> str:
     return ",".join(texts)
 
 
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key by which n2 is before n10.
+
+    Examples
+    --------
+    >>> in_ranges(sorted(["n1", "n10", "n11", "n2", "n3"], key=natural_order))
+    'n[1-3,10-11]'
+    """
+    parts: list[tuple[int, str]] = []
+    digits = text = ""
+    for c in f"{name}\0":
+        if c.isascii() and c.isdigit():
+            digits += c
+            continue
+        if digits:
+            parts.append((int(digits[:18]), text))
+            digits = text = ""
+        text += c
+    return [*parts, (-1, text)]
+
+
 def _place(name: str) -> tuple[str, str, int, bool, str]:
     """Return a name as its parts: before and after its last number, the digits if there are leading zeros, the number."""
     match = TAIL.fullmatch(name)
@@ -589,7 +610,8 @@ class Site:
             capacity = equal[0].capacity
             if without_memory:
                 capacity.pop("memory", None)
-            groups.append(NamedNodes(in_ranges(names), len(names), capacity, names, features=equal[0].features))
+            shown = in_ranges(sorted(names, key=natural_order))
+            groups.append(NamedNodes(shown, len(names), capacity, names, features=equal[0].features))
         return Platform(groups, {x.name: x.total for x in self.licences})
 
     def _kind_of(self, node: SiteNode) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from ...models.array_types import Floats
 from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
-from ..pages import Card, Section, rendered
+from ..pages import Card, Section, write_page
 from ..pages.svg import COLOURS, require_matplotlib, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
@@ -67,7 +67,7 @@ def calibrate(
     """
     from ...simulation.slurm.calibration import calibrate as compare
     from ..replays.case import log_on_site, required_site
-    from ..tables.inputs import report_lines
+    from ..tables.inputs import print_report
 
     check_folders({"--page": page, "--csv": csv})
     if page is not None:
@@ -80,11 +80,8 @@ def calibrate(
         raise WrongUse(f"--site: the site is one of {described.kind}; a calibration knows the rules of Slurm alone")
     notes = console_for(stderr=True)
     workload = log_on_site(log, replay, described)
-    for line in (
-        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
-        *report_lines(workload.report, len(workload)),
-    ):
-        notes.print(line, soft_wrap=True, markup=False, highlight=False)
+    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    print_report(notes, workload)
     try:
         with step_bar(notes) as bar:
             task = bar.add_task("one step", total=replays + 1)
@@ -105,7 +102,7 @@ def calibrate(
             write_whole(csv, to_csv(HEADS, list(rows_of_jobs(result))))
         notes.print(f"{csv}: {how_many(len(result.jobs), 'job', ',')}", soft_wrap=True)
     if page is not None:
-        write_page(result, page, f"{workload.name} on {described.name}")
+        write_answer(result, page, f"{workload.name} on {described.name}")
         notes.print(f"{page}: the verdict is {result.verdict}", soft_wrap=True)
 
 
@@ -128,7 +125,7 @@ def show(result: Any, console: Console, explain: bool) -> None:
     console.print(Text(result.rule, style=DIM))
 
 
-def write_page(result: Any, page: Path, title: str) -> None:
+def write_answer(result: Any, page: Path, title: str) -> None:
     """Write the verdict, the tables and the pictures as one HTML page."""
     one = one_step_grid(result)
     free = free_grid(result)
@@ -144,9 +141,7 @@ def write_page(result: Any, page: Path, title: str) -> None:
             cards=calibration_cards(result),
         )
     ]
-    with writing(page, "--page"):
-        text = rendered("plot.html", title=title, what="calibration", sections=[s.html() for s in sections])
-        write_whole(page, text)
+    write_page(page, title, "calibration", sections)
 
 
 # --- The tables and pictures of ``bench calibrate``: how well the rules of a site predict what its scheduler did.
@@ -171,11 +166,11 @@ def one_step_grid(calibration: Calibration) -> Grid:
     """Return the table of the predictions from recorded states."""
     one = calibration.one_step
     columns = [
-        Column("starts\nrecorded", lambda o: o.starts, count, "from each recorded state, the starts of the next "
+        Column("starts\nre\xad\ncorded", lambda o: o.starts, count, "from each recorded state, the starts of the next "
                f"{one.within} s are predicted; recall: share of the recorded starts that were predicted"),
         Column("fore\xad\nseen", lambda o: o.foreseen, count),
         Column("recall", lambda o: o.recall, ratio),
-        Column("starts\npredicted", lambda o: o.predicted, count, "precision: share of the predictions that came true"),
+        Column("starts\npre\xad\ndicted", lambda o: o.predicted, count, "precision: share of the predictions that came true"),
         Column("right", lambda o: o.right, count),
         Column("preci\xad\nsion", lambda o: o.precision, ratio),
     ]  # fmt: skip
@@ -191,23 +186,29 @@ def free_grid(calibration: Calibration) -> Grid:
         *_groups(calibration.by),
     ]
     columns = [
-        Column("", lambda r: r.kind, words=True),
-        Column("", lambda r: r.name, words=True),
+        Column("figures of", lambda r: r.kind, words=True),
+        Column("group", lambda r: r.name, words=True),
         Column("jobs", lambda r: r.agreement.jobs, count),
-        Column("wait\nrecorded", lambda r: r.agreement.recorded, short, "waits in s, their means"),
-        Column("re\xad\nplayed", lambda r: r.agreement.replayed, short),
-        Column("", lambda r: r.agreement.deviation, signed),
-        Column("median\nrecorded", lambda r: r.agreement.median_recorded, short, spare=3),
-        Column("re\xad\nplayed", lambda r: r.agreement.median_replayed, short, spare=3),
-        Column("p95\nrecorded", lambda r: r.agreement.p95_recorded, short, spare=2),
-        Column("re\xad\nplayed", lambda r: r.agreement.p95_replayed, short, spare=2),
-        Column("mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits"),
-        Column("within\n10 s", lambda r: r.agreement.within_10_s, _share),
-        Column("1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
-        Column("10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
+        Column("mean\nre\xad\ncorded", lambda r: r.agreement.recorded, short, unit="s"),
+        Column("mean\nre\xad\nplayed", lambda r: r.agreement.replayed, short, unit="s"),
+        Column(
+            "devia\xad\ntion", lambda r: r.agreement.deviation, signed, "deviation: mean replayed / mean recorded - 1"
+        ),
+        Column("median\nre\xad\ncorded", lambda r: r.agreement.median_recorded, short, unit="s", spare=3),
+        Column("median\nre\xad\nplayed", lambda r: r.agreement.median_replayed, short, unit="s", spare=3),
+        Column("p95\nre\xad\ncorded", lambda r: r.agreement.p95_recorded, short, unit="s", spare=2),
+        Column("p95\nre\xad\nplayed", lambda r: r.agreement.p95_replayed, short, "p95: 95th percentile", "s", spare=2),
+        Column(
+            "mean\nerror", lambda r: r.agreement.mean_error, short, "error: absolute difference of a job's waits", "s"
+        ),
+        Column(
+            "within\n10 s", lambda r: r.agreement.within_10_s, _share, "within: share of the jobs with such an error"
+        ),
+        Column("within\n1 min", lambda r: r.agreement.within_1_min, _share, spare=1),
+        Column("within\n10 min", lambda r: r.agreement.within_10_min, _share, spare=1),
         Column("rank\ncorr.", lambda r: r.agreement.rank_correlation, ratio, "rank corr.: Spearman's, of the waits"),
     ]
-    grid = Grid.of("free: the whole log, replayed by the rules of the site", columns, rows)
+    grid = Grid.of("free: the whole log, replayed by the rules of the site; waits in s", columns, rows)
     further = (
         f"{ALL}: a job's wait is its mean over {len(calibration.single)} replays, which differ in what no log records, such as "
         f"fractions of seconds; {SINGLE}: the mean figures of single replays; {CHANCE}: those of one replay against another, so "
@@ -220,11 +221,11 @@ def worst_grid(calibration: Calibration) -> Grid:
     """Return the table of the jobs with the largest errors."""
     columns = [
         Column("job", lambda w: w.job, words=True),
-        Column("wait\nrecorded", lambda w: w.recorded, count),
-        Column("re\xad\nplayed", lambda w: w.replayed, count),
+        Column("re\xad\ncorded", lambda w: w.recorded, count, unit="s"),
+        Column("re\xad\nplayed", lambda w: w.replayed, count, unit="s"),
         Column("why it waited last, in a replay", lambda w: w.why, words=True, least=20),
     ]
-    return Grid.of("the largest errors", columns, calibration.worst)
+    return Grid.of("the largest errors; waits in s", columns, calibration.worst)
 
 
 def wrong_grid(calibration: Calibration) -> Grid:
@@ -234,7 +235,7 @@ def wrong_grid(calibration: Calibration) -> Grid:
         Column("job", lambda w: w.job, words=True),
         Column("partition", lambda w: w.partition, words=True),
         Column("what", _what, words=True),
-        Column("by, or why not", lambda w: w.why, words=True, least=20),
+        Column("scheduler, or\nwhat held it", lambda w: w.why, words=True, least=20),
     ]
     wrong = calibration.one_step.wrong
     title = f"the first {min(FIRST, len(wrong))} of {len(wrong)} wrong answers of one step"

@@ -21,7 +21,7 @@ from ...simulation.groups import UNITS
 from ...simulation.outputs import JobsTable, read_jobs
 from ..errors import WrongUse, writing
 from ..grid import DIM, Column, Grid, percent, ratio, short, time_unit
-from ..pages import Section, rendered
+from ..pages import Section, write_page
 from ..records.record import failed
 from ..records.store import Record, jobs_file
 from ..replays.carry_out import prepared
@@ -33,7 +33,7 @@ from ..runs.task import Recording, RunTask
 from ..statistics.inference import Blocks, jain_index
 from ..tables.replays import DispatcherRow
 from ..terminal import console_for
-from .options import Drop, First, check_folders, with_options
+from .options import Drop, First, ReplayLimit, Seeds, check_folders, with_options
 
 LEADERBOARD_HELP = """Rank dispatchers over logs.
 
@@ -164,15 +164,15 @@ FIGURES = {
     for figure in (
         Figure(
             "slowdown",
-            "mean\nbounded\nslowdown",
+            "mean\nbounded\nslow\xad\ndown",
             "bounded slowdown: (wait + duration) / max(duration, the floor), at least 1",
             lambda replayed: float(replayed.slowdown.mean()),
             lambda replayed, blocks: blocks.means(replayed.submit, replayed.slowdown),
         ),
         Figure(
             "slowdown-p95",
-            "p95 of\nit",
-            "p95: 95th percentile",
+            "p95\nslow\xad\ndown",
+            "p95: 95th percentile; slowdown: bounded",
             lambda replayed: float(np.quantile(replayed.slowdown, P95, method="inverted_cdf")),
             lambda replayed, blocks: blocks.quantiles(replayed.submit, replayed.slowdown, P95),
         ),
@@ -228,12 +228,8 @@ class Shown:
 class Repeated:
     """How often each log is replayed, for how long, and how many replays there are at the same time."""
 
-    seeds: Annotated[
-        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-    ] = "1"
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)] = (
-        3600.0
-    )
+    seeds: Seeds = "1"
+    time_limit: ReplayLimit = 3600.0
     jobs: Annotated[
         int | None,
         typer.Option(min=1, help="number of replays at the same time; default: the cores", rich_help_panel=RUNS),
@@ -319,9 +315,7 @@ def write_files(listed: Sequence[Standing], shown: Shown, notes: Console) -> Non
     for log in logs:
         grid = log_grid(log, listed)
         sections.append(Section(log, grids=(grid, classes_grid(log, listed)), notes=tuple(grid.notes)))
-    html = [section.html() for section in sections]
-    with writing(shown.page, "--page"):
-        write_whole(shown.page, rendered("plot.html", title="leaderboard", what=ranks.title, sections=html))
+    write_page(shown.page, "leaderboard", ranks.title, sections)
     notes.print(f"{shown.page}: {how_many(len(logs), 'log')}", soft_wrap=True)
 
 
@@ -559,7 +553,13 @@ def _in_fitting_unit(figure: Figure, own: Sequence[Standing]) -> Figure:
 def _figure_columns(figure: Figure) -> list[Column]:
     return [
         Column(figure.head, lambda s: s.value(figure), figure.form, figure.meaning, best=figure.best),
-        Column("95 %", lambda s: _span(s.interval(figure), figure.form), words=True, spare=2),
+        Column(
+            "95 %",
+            lambda s: _span(s.interval(figure), figure.form),
+            words=True,
+            spare=2,
+            title=f"95 % of {figure.name}",
+        ),
     ]
 
 

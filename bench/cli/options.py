@@ -220,6 +220,10 @@ Jobs = Annotated[
         rich_help_panel=RUNS,
     ),
 ]
+ReplayLimit = Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)]
+Seeds = Annotated[
+    str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
+]
 Out = Annotated[
     Path | None, typer.Option(help="folder of the records; default: results/<name>", rich_help_panel=RESULTS)
 ]
@@ -277,12 +281,8 @@ class Replaying:
             rich_help_panel=RESULTS,
         ),
     ] = None
-    time_limit: Annotated[float, typer.Option(min=0.001, help="seconds for a whole replay", rich_help_panel=RUNS)] = (
-        3600.0
-    )
-    seeds: Annotated[
-        str, typer.Option(help="random seeds: a list such as 1,2,3 or a range such as 1-5", rich_help_panel=RUNS)
-    ] = "1"
+    time_limit: ReplayLimit = 3600.0
+    seeds: Seeds = "1"
     out: Out = None
     starts: Annotated[
         Path | None,

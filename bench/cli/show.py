@@ -23,7 +23,7 @@ def list_instances() -> None:
     print_list(console_for(), [load(name) for name in names()])
 
 
-@with_options(SETTINGS, ("format", *OF_LOGS))
+@with_options(SETTINGS, ("site", "on_unknown", "format", *OF_LOGS))
 def show(
     instance: InstanceName,
     *,
@@ -54,7 +54,7 @@ def show(
     INSTANCE may also be a desired profile, a CSV file time_s,resource,share[,nodes].
 
     INSTANCE may also be a site: a site.toml, slurm.conf, pbsnodes -av, or a folder of such files. Its classes of nodes,
-    partitions and QOS are shown, and what of it no replay obeys.
+    partitions, QOS and limits of accounts are shown, and what of it no replay obeys.
 
     Example: bench show eurora_700
 
@@ -65,6 +65,8 @@ def show(
     Example: bench show log.swf --nodes 256 --cores 16 --plot hours.svg
 
     Example: bench show jobs.txt --nodes 64 --cores 48 --per-node gpus=4 --zone Europe/Rome
+
+    Example: bench show jobs.txt --site site.toml
 
     Example: bench show site.toml --plot site.svg
 

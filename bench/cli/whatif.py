@@ -32,7 +32,7 @@ from ...models.site import Site
 from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import WARNING, Column, Grid, short, signed
-from ..pages import Section, rendered
+from ..pages import Section, write_page
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
 from ..runs.supervision import resume_command
@@ -96,7 +96,7 @@ def whatif(
     from ...instances.files.folder import content_of
     from ...simulation.dispatchers.registry import check_dispatcher
     from ..replays.case import log_on_site, required_site
-    from ..tables.inputs import report_lines
+    from ..tables.inputs import print_report
 
     check_folders({"--page": page, "--csv": csv})
     names = list(dict.fromkeys(name.strip() for name in dispatchers.split(",") if name.strip()))
@@ -120,11 +120,8 @@ def whatif(
     workload = log_on_site(log, replay, described)
     question = Question(workload, content_of(log), folder, replays, seed)
     notes = console_for(stderr=True)
-    for line in (
-        f"{workload.name}: {how_many(len(workload), 'job', ',')}",
-        *report_lines(workload.report, len(workload)),
-    ):
-        notes.print(line, soft_wrap=True, markup=False, highlight=False)
+    notes.print(f"{workload.name}: {how_many(len(workload), 'job', ',')}", soft_wrap=True)
+    print_report(notes, workload)
     answers: list[VariantReplay] = []
     pairs = [(variant, name) for name in names for variant in asked]
     try:
@@ -147,7 +144,7 @@ def whatif(
     if csv is not None:
         write_csv(comparison, csv, notes)
     if page is not None:
-        write_page(comparison, said, page, f"{workload.name} on {described.name}")
+        write_answers(comparison, said, page, f"{workload.name} on {described.name}")
         notes.print(f"{page}: {how_many(len(asked) - 1, 'question')}", soft_wrap=True)
 
 
@@ -242,19 +239,36 @@ def check_obeyed(site: Site, variant: Variant, dispatchers: Sequence[str]) -> No
 def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[str]]) -> list[str]:
     """Return what a reader must know beside the tables; ``not_modelled``: dispatchers -> what they do not obey."""
     lines = []
+    first = comparison.answers[0]
+    replays = len(first.start)
     for answer in comparison.answers[1:]:
-        never = comparison.never_started(answer)
-        if never:
-            shown = ", ".join(never[:SHOWN]) + (", ..." if len(never) > SHOWN else "")
+        title = comparison.title(answer)
+        lost = comparison.lost_starts(answer)
+        always = [job for job, times in lost.items() if times == replays]
+        sometimes = [f"{job} ({times})" for job, times in lost.items() if times < replays]
+        if always:
+            jobs = how_many(len(always), "job", ",", verb="start")
             lines.append(
-                f"{comparison.title(answer)}: {how_many(len(never), 'job', ',')} never start{'s' * (len(never) == 1)} any more: {shown}"
+                f"{title}: {jobs} in none of its replays, but in all of those of the site {comparison.title(first)}: {_some(always)}"
+            )
+        if sometimes:
+            jobs = how_many(len(sometimes), "job", ",", verb="start")
+            lines.append(
+                f"{title}: {jobs} in none of its replays, but in some of the {replays} of the site {comparison.title(first)} (in how many), "
+                f"which may be chance: {_some(sometimes)}"
             )
     if comparison.left_out:
-        lines.append(f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay are left out")
+        lines.append(
+            f"{how_many(comparison.left_out, 'job', ',')} that did not start in every replay, to its end or until they were cancelled, are left out"
+        )
     for who, names in not_modelled.items():
         if names:
             lines.append(f"not modelled{'' if len(not_modelled) == 1 else f' ({who})'}: {', '.join(names)}")
     return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
 
 
 def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None:
@@ -273,7 +287,7 @@ def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None
     notes.print(f"{path}: {how_many(len(rows), 'row')}", soft_wrap=True)
 
 
-def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
+def write_answers(comparison: VariantComparison, said: Sequence[str], path: Path, title: str) -> None:
     """Write the answers as one HTML page."""
     table = changes_grid(comparison)
     sections = [Section("The answer", lead=table.title, table=table, notes=[table.meaning, *said])]
@@ -287,9 +301,7 @@ def write_page(comparison: VariantComparison, said: Sequence[str], path: Path, t
                 grids=[grid for grid in grids if len(grid.rows) > 1],
             )
         )
-    with writing(path, "--page"):
-        html = [section.html() for section in sections]
-        write_whole(path, rendered("plot.html", title=title, what="what if", sections=html))
+    write_page(path, title, "what if", sections)
 
 
 # --- The replays of a log on a site as it is and with changes; each is kept.
@@ -501,12 +513,15 @@ class VariantComparison:
         some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
         return len(some) - len(self.ids)
 
-    def never_started(self, answer: VariantReplay) -> tuple[str, ...]:
-        """Return the jobs that start in some replays of the first answer and in none of this one."""
-        before, after = (
-            {a.ids[k] for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()} for a in (self.answers[0], answer)
-        )
-        return tuple(job for job in self.answers[0].ids if job in before - after)
+    def lost_starts(self, answer: VariantReplay) -> dict[str, int]:
+        """Return the jobs that start in no replay of this answer, and in how many of the first answer they do.
+
+        Jobs that start in none of these either are no loss.
+        """
+        first = self.answers[0]
+        started = {answer.ids[k] for k in np.flatnonzero((answer.start >= 0).any(axis=0)).tolist()}
+        times = zip(first.ids, (first.start >= 0).sum(axis=0).tolist(), strict=True)
+        return {job: count for job, count in times if count and job not in started}
 
     def title(self, answer: VariantReplay) -> str:
         """Return the name of a replay in tables; the dispatcher is told if there are several."""
@@ -712,7 +727,7 @@ def _columns(comparison: VariantComparison) -> list[Column]:
         Column(
             f"differ\xad\nence, {unit}", lambda e: e.difference, plus, "difference: after - before, of the same jobs"
         ),
-        Column("", lambda e: e.relative, signed),
+        Column("rela\xad\ntive", lambda e: e.relative, signed, "relative: difference / before"),
         Column(
             f"95 %\ninterval, {unit}",
             lambda e: None if np.isnan(e.low) else f"{plus(e.low)}..{plus(e.high)}",

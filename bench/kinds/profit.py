@@ -164,7 +164,7 @@ def show_profits(console: Console, records: Iterable[Record], explain: bool = Fa
     """Print the table of each scenario, and an overview if there are several; return the contradictions found."""
     scenarios = scenario_results(records)
     for title, results in scenarios:
-        profit_grid(title, results).show(console, explain, f"{MARK}: the highest profit.")
+        profit_grid(title, results).show(console, explain)
         console.print(*summary(results), "", sep="\n")
     for name, group in by_instance(scenarios).items():
         overviews = [overview(name, group)] if any(results.best_rule for results in group) else []
@@ -194,7 +194,14 @@ def profit_grid(title: str, results: ProfitResults) -> Grid:
         Column("time\ns", lambda row: row.mean(lambda r: r["seconds"]["total"]), seconds),
         Column("veri\xad\nfied", verified, words=True),
     ]
-    return Grid.of(title, columns, results.rows, MEANING, style=lambda row: GOOD if results.is_best(row) else "")
+    return Grid.of(
+        title,
+        columns,
+        results.rows,
+        MEANING,
+        style=lambda row: GOOD if results.is_best(row) else "",
+        marked=f"{MARK}: the highest profit.",
+    )
 
 
 def compared(results: ProfitResults) -> list[Column]:

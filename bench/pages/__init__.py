@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...instances.files.writing import write_whole
+from ..errors import writing
 from ..grid import Grid
 
 if TYPE_CHECKING:
@@ -72,6 +75,13 @@ class Section:
     def html(self) -> str:
         """Return the section as HTML."""
         return rendered("section.html", section=self)
+
+
+def write_page(path: Path, title: str, what: str, sections: Iterable[Section]) -> None:
+    """Write sections as one HTML page; ``what``: what it shows, in the title. Raises WrongUse if it cannot be written."""
+    with writing(path, "--page"):
+        html = [section.html() for section in sections]
+        write_whole(path, rendered("plot.html", title=title, what=what, sections=html))
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -16,7 +16,7 @@ from ...models.profiles import Wish
 from ...models.profit.cooling import Cooling
 from ...models.step_function import HOUR
 from .figures import PANEL, figure
-from .svg import COLOURS, INK, side_by_side, single, styled, write_picture
+from .svg import COLOURS, INK, side_by_side, single, styled, time_axis, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,14 +44,15 @@ def plot_hours(name: str, hours: Hours, path: Path) -> None:
 
 
 def draw_hours(ax: Axes, values: Floats | Ints, label: str) -> None:
-    """Draw one value per hour over the days of a log.
+    """Draw one value per hour over the time of a log.
 
     A log of at most ``MOST`` hours is a filled step function. A longer one is drawn by days, one of more than ``MOST``
     days by weeks: their mean as a line on the range from the least to the greatest hour.
     """
     size = interval_of(len(values))
     begins = np.arange(0, len(values), size)
-    edges = np.append(begins, len(values)) / DAY
+    unit_of_time, length = time_axis(HOUR * len(values))
+    edges = np.append(begins, len(values)) * HOUR / length
     if size == 1:
         ax.stairs(values, edges, fill=True, color=COLOURS[0], alpha=0.8, linewidth=0)
         note = ""
@@ -67,7 +68,7 @@ def draw_hours(ax: Axes, values: Floats | Ints, label: str) -> None:
     ax.set_ylim(bottom=0)
     ax.yaxis.set_major_formatter("{x:,g}")
     ax.set_title(f"{label}{note}", loc="left", fontsize=8)
-    ax.set_xlabel("days since the first submission")
+    ax.set_xlabel(f"{unit_of_time} since the first submission")
 
 
 def interval_of(hours: int) -> int:

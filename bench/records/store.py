@@ -28,7 +28,7 @@ from ...models.arguments import checked
 from ...models.excerpt import excerpt
 from ...models.json_values import FINITE, LARGEST, Count, Figures, Number, Positive, Value, Whole
 from ...models.words import how_many
-from ..errors import WrongUse
+from ..errors import WrongUse, question
 from ..kinds import bench_object
 from ..replays.settings import SETTINGS, ReplaySettings
 from ..runs.view import View
@@ -406,7 +406,9 @@ def dict_of(value: object) -> Mapping[str, Any]:
 def files(folder: Path) -> list[Path]:
     """Return the record files of a folder, sorted by name. Raises WrongUse if there is no such folder."""
     if not folder.is_dir():
-        raise WrongUse(f"{folder}: there is no such folder of results; bench run writes them to results/<instance>")
+        raise WrongUse(
+            f"{folder}: there is no such folder of results{question(folder)}; bench run writes them to results/<instance>"
+        )
     return sorted(p for p in folder.glob("*.json") if not p.name.startswith(".") and p.name != NAME)
 
 

@@ -141,7 +141,6 @@ def check_site(replay: ReplaySettings) -> None:
 
 
 def _read_site(replay: ReplaySettings) -> Site:
-
     return read_site(*_files_of(replay.site or ""), zone=time_zone(replay.zone) or UTC)
 
 

@@ -14,8 +14,9 @@ from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
 from ...instances.classic import READABLE, classic_form, is_classic, library_name
 from ...instances.files.folder import SETTINGS, content_of
+from ...models.excerpt import excerpt, similar
 from ...models.words import how_many
-from ..errors import WrongUse
+from ..errors import WrongUse, near_files
 from ..grid import number
 from ..records.record import failed
 from ..records.store import Record
@@ -136,12 +137,21 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
             try:
                 plain.append(load_once(word))
             except UnknownInstance as e:
-                raise WrongUse(f"{e}; the shipped suites are {', '.join(shipped_suites())}") from e
+                raise _unknown(word) from e
     if data is not None and not suites:
         raise WrongUse(f"--data {data}: for suites, such as: bench run classic --data {data}")
     parts += [Part(plain, given)] if plain else []
     _refuse_same_names(loaded)
     return Chosen(parts, suites, folders[0] if len(folders) == 1 and len(words) == 1 else None, notes)
+
+
+def _unknown(word: str) -> WrongUse:
+    """Return the error for a word that names nothing: what is similar beside it or is shipped, else all that is shipped."""
+    near = similar(word, [*names(), *shipped_suites()]) or list(map(str, near_files(Path(word))))
+    said = f"the shipped instances are {', '.join(names())}; the shipped suites are {', '.join(shipped_suites())}"
+    if near:
+        said = f"did you mean {' or '.join(near)}?"
+    return WrongUse(f"there is no instance or suite {excerpt(word)}, and no file or folder of this name; {said}")
 
 
 def _expanded(words: Sequence[str]) -> list[str]:

@@ -300,7 +300,7 @@ class RunProcess:
         self.run = run
         self._ended = False
         self._best = path_of(folder, _stem(run))
-        self._started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._started = datetime.now(UTC).isoformat(timespec="microseconds")
         limit = run.memory_gb or memory_gb or share_of_memory(share)
         spec = json.dumps(spec_of(run, folder))
         self.child = Child(command or WORKER, spec, run.time_limit, limit, environment, cwd)
@@ -353,7 +353,7 @@ def run_of(spec: Mapping[str, Any]) -> Run:
 
 def failed_record(run: Run, cause: str, message: str) -> Record:
     """Return the record of a run whose process was lost again and again."""
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    started = datetime.now(UTC).isoformat(timespec="microseconds")
     return record(run, {"status": "error", "cause": cause, "message": message}, started)
 
 

@@ -244,7 +244,10 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
         if getattr(pattern.view, option) is not None:
             raise WrongUse(f"{text}: --{option} is for offline methods; {why}")
     if pattern.view.at is not None:
-        raise WrongUse(f"{text}: a dispatcher replays the whole day; remove the option --at")
+        raise WrongUse(
+            f"{text}: a dispatcher replays the whole day, not a snapshot; leave out --at, also where a suite has it, or name offline "
+            "methods; --first takes fewer jobs, and bench simulate --window a part of a log"
+        )
     named = check_dispatcher(text)
     if named.needs_site and replay.site is None:
         raise WrongUse(f"{text}: follows the rules of a site; use bench simulate LOG --site FILES")

@@ -293,6 +293,12 @@ def perform(plans: Plans, task: RunTask, tables: Console, notes: Console) -> Rec
     """
     runs = [run for _, planned in plans for run in planned]
     notes.print(_how_long(runs, task), soft_wrap=True)
+    without = once_alone(runs, task.request.seeds)
+    if without:
+        notes.print(
+            f"one seed for {', '.join(without)}: nothing is drawn at random, so that each seed gives the same",
+            soft_wrap=True,
+        )
     if not is_memory_readable():
         notes.print(UNREADABLE, soft_wrap=True)
     if task.recording.dry_run:
@@ -346,6 +352,14 @@ def _how_long(runs: Sequence[Run], task: RunTask) -> str:
     if task.where.name == LOCAL or task.request.jobs is not None:
         return how_long(runs, task.request.jobs or 1)
     return f"{how_long(runs, 1)}, one after another; they are performed by the executor {task.where.name}"
+
+
+def once_alone(runs: Sequence[Run], seeds: Sequence[int]) -> list[str]:
+    """Return the methods that are run with one of several seeds alone, as they draw nothing at random."""
+    own: dict[str, set[int]] = {}
+    for run in runs:
+        own.setdefault(run.method, set()).add(run.seed)
+    return [method for method, drawn in own.items() if len(seeds) > 1 == len(drawn)]
 
 
 def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:

@@ -39,25 +39,25 @@ MEANING = (
 LACKING = {"failed": "f", "refused": "r", "unsolved": "u", "unverified": "v", "missing": "m"}
 COLUMNS = (
     Column("method", lambda s: s.method, words=True, least=20),
-    Column("runs", lambda s: s.runs, spare=4),
+    Column("runs", lambda s: s.runs, spare=6),
     Column("solved", lambda s: s.answered),
     Column("proven", lambda s: s.states["proven"]),
     Column("lacking", lambda s: lacking(s)),
     Column("time s", lambda s: s.time, seconds),
-    Column("scaled", lambda s: s.scaled, fixed(2), spare=6),
-    Column("PAR2", lambda s: s.par2, seconds, spare=6),
+    Column("scaled", lambda s: s.scaled, fixed(2), spare=9),
+    Column("PAR2", lambda s: s.par2, seconds, spare=8),
     Column("PAR10", lambda s: s.par10, seconds),
     Column("gap", lambda s: s.gap, percent),
-    Column("95 %", lambda s: _interval(s), spare=7),
-    Column("to\nbound", lambda s: s.gap_bound, percent, spare=3),
+    Column("95 %", lambda s: _interval(s), spare=12),
+    Column("to\nbound", lambda s: s.gap_bound, percent, spare=5),
     Column("to\nknown", lambda s: s.gap_known, percent),
     Column("primal", lambda s: s.primal, percent),
-    Column("dual", lambda s: s.dual, percent, spare=2),
+    Column("dual", lambda s: s.dual, percent, spare=4),
     Column("wins", lambda s: s.wins),
-    Column("Borda", lambda s: s.borda, fixed(1), spare=7),
-    Column("Mini\xad\nZinc", lambda s: s.minizinc, fixed(2), spare=7),
-    Column("share", lambda s: s.share, percent, spare=5),
-    Column("only", lambda s: s.only, spare=1),
+    Column("Borda", lambda s: s.borda, fixed(1), spare=11),
+    Column("Mini\xad\nZinc", lambda s: s.minizinc, fixed(2), spare=10),
+    Column("share", lambda s: s.share, percent, spare=7),
+    Column("only", lambda s: s.only, spare=3),
 )  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def show_comparison(
 def comparison_columns(alpha: float) -> list[Column]:
     """Return the comparison_columns; their values are texts, as a time is compared by a ratio and a gap by a difference."""
     return [
-        Column("", lambda d: d.quantity, words=True),
+        Column("quantity", lambda d: d.quantity, words=True),
         Column("first", lambda d: _mean_of_side(d, 0)),
         Column("second", lambda d: _mean_of_side(d, 1)),
         Column("effect", _effect),

@@ -15,7 +15,6 @@ from ...simulation.groups import CLASSES, GROUPINGS, LARGEST
 from ..grid import (
     BAD,
     DIM,
-    MARK,
     Column,
     Grid,
     Styled,
@@ -77,7 +76,7 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
     columns = dispatcher_columns(results)
     _, left_out = dispatchers_grid(title, results, columns).fitted(console.width)
     shown = [column for column in columns if column not in left_out]
-    dispatchers_grid(title, results, shown).show(console, explain, f"{MARK}: the best of its column.")
+    dispatchers_grid(title, results, shown).show(console, explain)
     if left_out:
         names = ", ".join(c.name for c in left_out)
         console.print(Text(f"Not shown, as the terminal is too narrow: {names} (bench plot shows them).", style=DIM))
@@ -277,26 +276,26 @@ class Line(NamedTuple):
     figures: Mapping[str, Any]
 
 
-def _figure(head: str, key: str, form: Any = count, spare: int = 0) -> Column:
-    return Column(head, lambda line: line.figures.get(key), form, spare=spare)
+def _figure(head: str, key: str, form: Any = count, spare: int = 0, title: str = "") -> Column:
+    return Column(head, lambda line: line.figures.get(key), form, spare=spare, title=title)
 
 
 def _spread(head: str, name: str, form: Any) -> list[Column]:
     parts = ("mean", "std", "median", "p95", "p99", "max")
     return [
-        _figure(f"{head if k == 0 else ''}\n{part}", f"{name}_{part}", form, spare)
+        _figure(f"{head if k == 0 else ''}\n{part}", f"{name}_{part}", form, spare, f"{head} {part}")
         for k, (part, spare) in enumerate(zip(parts, SPARE[name], strict=True))
     ]
 
 
 COLUMNS = (
     *_spread("wait", "wait", count),
-    _figure("\nshare", "wait_share", percent, 4),
+    _figure("\nshare", "wait_share", percent, 4, "share of the waits"),
     *_spread("slowdown", "slowdown", short),
     *_spread("bsld", "bounded_slowdown", short),
     _figure("exp/\nrun", "expected_ratio", short, 5),
 )
-LATE_COLUMNS = (_figure("late\nstarts", "late_starts"), _figure("\nshare", "late_share", percent, 2))
+LATE_COLUMNS = (_figure("late\nstarts", "late_starts"), _figure("\nshare", "late_share", percent, 2, "late share"))
 
 
 def parse_by(texts: Iterable[str]) -> list[str]:
@@ -425,7 +424,7 @@ EXPLAINED = (
 def show_energy(console: Console, records: Iterable[Record], explain: bool) -> None:
     """Print the energy accounts of all replays that have some."""
     grid = Grid.of(
-        "energy of the replays", ENERGY_COLUMNS, [r for r in records if r.get("energy") is not None], EXPLAINED
+        "energy of the replays, kWh", ENERGY_COLUMNS, [r for r in records if r.get("energy") is not None], EXPLAINED
     )
     grid.show(console, explain)
 
@@ -462,11 +461,11 @@ ENERGY_COLUMNS = (
     _account("idle", 1, "idle_kwh"),
     _account("boot", 1, "boot_kwh"),
     _account("cooling", 1, "cooling_kwh"),
-    _account("all kWh", 1, "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh"),
-    _account("cost", 2, "cost"),
-    _account("CO2", 1, "kg_co2"),
-    _account("profit", 2, "profit"),
-    Column("mean wait s", lambda r: (r.get("metrics") or {}).get("wait_mean"), count),
+    _account("all", 1, "busy_kwh", "idle_kwh", "boot_kwh", "cooling_kwh"),
+    _account("cost\nEUR", 2, "cost"),
+    _account("CO2\nkg", 1, "kg_co2"),
+    _account("profit\nEUR", 2, "profit"),
+    Column("mean\nwait s", lambda r: (r.get("metrics") or {}).get("wait_mean"), count),
 )
 
 

@@ -26,18 +26,19 @@ from ...instances.files.profile_file import read_wishes
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
+from ...instances.sites.site_toml import SCHEMA
 from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Report, Workload
 from ...models.platform import Platform, ProblemError
 from ...models.profit.cooling import Cooling
-from ...models.site import QOS, Limits, Partition, PBSSettings, Site, SiteNode, in_ranges
+from ...models.site import QOS, Association, Limits, Partition, PBSSettings, Site, SiteNode, in_ranges, natural_order
 from ...models.words import duration, how_many, how_many_of
 from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
 from ...simulation.groups import GROUPINGS, LARGEST, core_hours
 from ..errors import WrongUse, check_file, near_files
 from ..grid import Column, Grid, count, fixed, percent, time_text
-from ..replays.case import check_there, open_log, read_log, time_zone
+from ..replays.case import check_there, open_log, read_log, required_site, time_zone
 from ..replays.settings import SETTINGS, ReplaySettings, read_settings
 from ..runs.view import open_instance
 from .instances import Composition, show_composition, show_instance
@@ -171,7 +172,8 @@ class LogFile:
         if read_alone and (trace := read_log(shown.name, replay)).platform is None and not trace.sizes:
             show_jobs(console, trace.workload)
             return
-        _, workload, platform, _ = open_log(shown.name, replay)
+        site = None if replay.site is None else required_site(replay, "bench show")
+        _, workload, platform, _ = open_log(shown.name, replay, site=site)
         if shown.forecasts is not None:
             show_forecasts(console, workload, shown.forecasts)
         elif shown.composition:
@@ -207,6 +209,12 @@ class InstanceFile:
 
     def show(self, shown: Shown, console: Console) -> None:
         """Print the main facts, or the composition of the jobs."""
+        path = Path(shown.name)
+        if path.is_dir() and not (path / INSTANCE).exists():
+            raise WrongUse(
+                f"{shown.name}: this folder has neither an instance ({INSTANCE}) nor a site (site.toml, slurm.conf, files of PBS); name a "
+                "file, such as a log, or one of its folders; results are shown by bench statistics, bench plot and bench report"
+            )
         try:
             check_there(shown.name)
             instance = open_instance(shown.name, shown.drop_impossible)
@@ -285,6 +293,12 @@ def report_lines(report: Report, taken: int | None = None) -> Iterator[str]:
         yield f"note: {note}"
 
 
+def print_report(console: Console, workload: Workload) -> None:
+    """Print the report of a log."""
+    for line in report_lines(workload.report, len(workload)):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+
+
 def _bad_lines(report: Report) -> Iterator[str]:
     n = len(report.bad_lines)
     if n:
@@ -331,7 +345,7 @@ GROUPS_MEAN = (
     "core-hours: cores of the jobs times their runtimes; share: of all core-hours; units: parts of a job that run on one node each "
     "(of sacct and PBS its nodes or chunks, of SWF its processors); accuracy: runtime / walltime."
 )
-GROUP_COLUMNS = (Column("jobs", form=count), Column("core-hours", form=fixed(1)), Column("share", form=percent))
+GROUP_COLUMNS = (Column("jobs", form=count), Column("core-hours\nin all", form=fixed(1)), Column("share", form=percent))
 
 
 def is_log(path: str) -> bool:
@@ -351,8 +365,11 @@ def not_recognised(path: str) -> SchedlabError:
     except WorkloadError:
         pass
     others = (
-        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a cooling table, nor a desired profile"
+        f"{path} is neither a log ({', '.join(FORMATS)}; --format names one), a site, a file of a benchmark library, a cooling table, "
+        "nor a desired profile"
     )
+    if Path(path).suffix == ".toml":
+        return WrongUse(f'{others}; a site.toml has the line schema = "{SCHEMA}", and a suite is run by bench run')
     try:
         read_classic(path)
     except (FormatError, ProblemError) as e:
@@ -395,13 +412,14 @@ def show_jobs(console: Console, workload: Workload) -> None:
     span = time_text(int(workload.submit[-1]) - int(workload.submit[0]))
     console.print(f"{workload.name}: {how_many(len(workload), 'job', ',')} in {span}", style="bold")
     _print_jobs(console, workload)
-    console.print("for the offered load and the nodes in use, describe the machine: --nodes 300 --cores 32")
+    console.print(
+        "for the offered load and the nodes in use, describe the machine: --site site.toml, or --nodes 300 --cores 32"
+    )
 
 
 def _print_jobs(console: Console, workload: Workload) -> None:
     """Print how a log was read, and its largest groups of jobs."""
-    for line in report_lines(workload.report, len(workload)):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    print_report(console, workload)
     work = core_hours(workload)
     for by, grouping in GROUPINGS.items():
         grouped = grouping(workload)
@@ -636,6 +654,7 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
 
 SHOWN = 10  # faults that are printed
 LONG = 60  # characters of a list of names in a table
+LIMITED = 50  # accounts and users whose limits are printed
 
 
 class NodeClass(NamedTuple):
@@ -655,7 +674,7 @@ class NodeClass(NamedTuple):
     @property
     def names(self) -> str:
         """The names of the nodes, in ranges."""
-        return in_ranges(node.name for node in self.nodes)
+        return in_ranges(sorted((node.name for node in self.nodes), key=natural_order))
 
 
 def node_classes(site: Site) -> list[NodeClass]:
@@ -700,6 +719,11 @@ def show_site(console: Console, site: Site, plot: Path | None) -> None:
         console.print(_partitions(site))
     if site.qos:
         console.print(_qos(site.qos))
+    limited = [each for each in site.associations if each.limits]
+    if limited:
+        console.print(_accounts(limited[:LIMITED]))
+    if len(limited) > LIMITED:
+        console.print(f"and {how_many(len(limited) - LIMITED, 'further account or user with limits', ',')}")
     for line in site_lines(site):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     if plot is not None:
@@ -791,6 +815,16 @@ def _qos(listed: Sequence[QOS]) -> Grid:
     return Grid.of("", columns, listed)
 
 
+def _accounts(limited: Sequence[Association]) -> Grid:
+    columns = [
+        Column("account", lambda a: a.account, words=True),
+        Column("user", lambda a: a.user or "-", words=True),
+        Column("partition", lambda a: a.partition or "-", words=True) if any(a.partition for a in limited) else None,
+        Column("limits", lambda a: ", ".join(limit_texts(a.limits)), words=True, least=20),
+    ]
+    return Grid.of("", columns, limited)
+
+
 def limit_texts(limits: Limits) -> Iterator[str]:
     """Yield the limits in words.
 
@@ -813,7 +847,9 @@ def site_lines(site: Site) -> Iterator[str]:
     if site.licences:
         yield f"licences: {', '.join(f'{x.total} {x.name}' for x in site.licences)}"
     for r in site.reservations:
-        where = in_ranges(r.nodes) or ("unknown nodes" if r.node_count is None else how_many(r.node_count, "node"))
+        where = in_ranges(sorted(r.nodes, key=natural_order)) or (
+            "unknown nodes" if r.node_count is None else how_many(r.node_count, "node")
+        )
         yield f"reservation {r.name}: {where} for {duration(r.duration)}{_flags(r.flags)}"
     if site.events:
         yield f"events: {how_many(len(site.events), 'change')} of the states of nodes"

@@ -139,7 +139,8 @@ def show_dispatch(console: Console, problem: Dispatch) -> None:
     """Print the nodes, the queues and the demand of a dispatching problem."""
     resources = problem.platform.resources
     groups = [[g.name, g.count, *(g.capacity.get(r, 0) for r in resources)] for g in problem.platform.groups]
-    console.print(Grid.of_texts("", ["nodes", "count", *resources], groups))
+    with_units = ["memory MB" if r == "memory" else r for r in resources]
+    console.print(Grid.of_texts("", ["nodes", "count", *with_units], groups))
     heads = ["queue", "ewt s", "starts", "jobs", "units", "median walltime s", "node-hours"]
     console.print(Grid.of_texts("", heads, [_queue(problem, queue) for queue in problem.queues], words=("starts",)))
     several = sum(bool(j.chunks) for j in problem.jobs)
@@ -411,7 +412,8 @@ def list_instances(console: Console, instances: Iterable[Instance]) -> None:
 
 def show_instance(console: Console, instance: Instance, path: str) -> None:
     """Print the main facts about an instance: platform, queues, demand, objective, formulations, default runs."""
-    console.print(f"{instance.name}: {instance.description or instance.kind}", style="bold")
+    description = instance.description.removeprefix(f"{instance.name}: ")  # which that of a file of a library has, too
+    console.print(f"{instance.name}: {description or instance.kind}", style="bold")
     for name, text in (("kind", instance.kind), ("folder", instance.path), ("source", instance.source)):
         if text:
             console.print(f"{name}: {text}", soft_wrap=True)

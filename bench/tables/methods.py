@@ -220,7 +220,13 @@ def methods_grid(title: str, results: ViewResults) -> Grid:
         ),
         Column("veri\xad\nfied", verified, meaning="verified: whether every schedule passed the check", words=True),
     ]  # fmt: skip
-    return Grid.of(title, columns, results.rows, style=lambda row: GOOD if results.is_best(row) else "")
+    return Grid.of(
+        title,
+        columns,
+        results.rows,
+        style=lambda row: GOOD if results.is_best(row) else "",
+        marked=f"{MARK}: the best objective.",
+    )
 
 
 def _objective(row: MethodRow) -> float | list[float] | None:
@@ -232,9 +238,7 @@ def show_methods(console: Console, records: Iterable[Record], explain: bool = Fa
     """Print a table per view with its legend and summary; return the contradictions found."""
     groups = group_by_view(records)
     for title, results in groups:
-        methods_grid(title, results).show(
-            console, explain, "" if results.incomparable else f"{MARK}: the best objective."
-        )
+        methods_grid(title, results).show(console, explain)
         console.print(*summary(results), "", sep="\n")
     return contradictions(results for _, results in groups)
 

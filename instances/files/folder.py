@@ -31,6 +31,7 @@ from .lines import (
     read_text,
     split_lines,
     text_lines,
+    undecodable,
     whole_of,
 )
 
@@ -257,7 +258,7 @@ class Folder:
         except FileNotFoundError:
             self.add_fault(name, None, "file", f"a file of this name in {self.path}", None)
         except UnicodeDecodeError as e:
-            self.add_fault(name, None, "encoding", "UTF-8", str(e))
+            self.add_fault(name, None, "encoding", "UTF-8", undecodable(e))
         except ForeignFile as e:
             self.add_fault(name, None, "file", f"a regular file of {self.path}", str(e))
         except TextError as e:

@@ -112,6 +112,20 @@ def read_text(
     return bytes(_read(path, most, longest_line)).removeprefix(BOM).decode("utf-8", errors=errors)
 
 
+def undecodable(fault: UnicodeDecodeError) -> str:
+    r"""Return what a message says of bytes that are no text.
+
+    Examples
+    --------
+    >>> try:
+    ...     b"ab\xff".decode()
+    ... except UnicodeDecodeError as e:
+    ...     print(undecodable(e))
+    the byte 0xff at position 2, as in a binary file
+    """
+    return f"the byte 0x{fault.object[fault.start]:02x} at position {fault.start:,}, as in a binary file"
+
+
 def line_blocks(path: str | Path) -> Iterator[list[str]]:
     """Yield the lines of a text file in blocks of about CHUNK bytes, as ``read_lines`` returns them all.
 
@@ -152,7 +166,7 @@ def text_lines(path: str | Path) -> Iterator[str]:
             try:
                 yield line.decode("utf-8")
             except UnicodeDecodeError as e:
-                raise TextError(path, "encoding", "UTF-8", str(e), number) from None
+                raise TextError(path, "encoding", "UTF-8", undecodable(e), number) from None
 
 
 def _whole_lines(path: str | Path) -> Iterator[bytes]:
@@ -528,7 +542,7 @@ def text_of_file(path: str | Path) -> str:
     try:
         return read_text(where)
     except UnicodeDecodeError as e:
-        raise FormatError(where, 1, "a text file in UTF-8", str(e)) from None
+        raise FormatError(where, 1, "a text file in UTF-8", undecodable(e)) from None
     except TextError as e:
         raise FormatError(where, e.line or 1, e.expected, e.found) from None
 

@@ -145,7 +145,7 @@ def count(text: str) -> int:
     match = COUNT.fullmatch(text) if len(text) <= 15 else None
     amount = None if match is None else exact_of(match[1])
     if match is None or amount is None:
-        raise WrongValue(f"{text[:40]!r}; expected a whole number")
+        raise WrongValue(f"{text[:40]!r}; expected a whole number of at least 0, such as 16 or 2K")
     return math.ceil(amount * THOUSANDS[match[2]])
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import WrongValue
-from ...models.site import GPUS, Partition, Site, SiteNode
+from ...models.site import GPUS, Partition, Site, SiteNode, natural_order
 from ..files.lines import WorkloadError, begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
 from ..formats.slurm_values import count, gpus_in, hosts_of, is_unknown, memory, moment, tres
@@ -93,7 +93,7 @@ def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
                 members.setdefault(job.partition, {})[node] = None
     if not uses:
         raise WorkloadError(f"{name}: no job of the log has nodes; expected a column NodeList, and jobs that ran")
-    order = sorted(uses, key=_natural)
+    order = sorted(uses, key=natural_order)
     peaks = {node: _peak(uses[node], least.get(node, {})) for node in order}
     has_memory = any(peak.get("memory") for peak in peaks.values())
     nodes = [_node(node, peaks[node], has_memory) for node in order]
@@ -120,21 +120,6 @@ def _node(name: str, peak: Mapping[str, int], has_memory: bool) -> SiteNode:
     untyped = peak.get(GPUS, 0) - sum(typed.values())
     gpus = typed | ({"": untyped} if untyped > 0 else {})
     return SiteNode(name, max(1, peak.get("cores", 0)), memory=peak.get("memory", 0) if has_memory else None, gpus=gpus)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Return a key by which n2 is before n10."""
-    parts: list[tuple[int, str]] = []
-    digits = text = ""
-    for c in f"{name}\0":
-        if c.isascii() and c.isdigit():
-            digits += c
-            continue
-        if digits:
-            parts.append((int(digits[:18]), text))
-            digits = text = ""
-        text += c
-    return [*parts, (-1, text)]
 
 
 # --- The jobs of a log that was read.

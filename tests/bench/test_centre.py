@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from schedlab.bench import terminal
 
 CONF = """ClusterName=lab
 SchedulerType=sched/backfill
@@ -61,6 +62,27 @@ def test_a_scheduler_without_secrets_is_calibrated_well(bench, centre, tmp_path)
     assert sum(error <= 10 for error in errors) >= 45  # replays differ in fractions of seconds, which move what follows
     page = (tmp_path / "c.html").read_text()
     assert "The verdict" in page and "<svg" in page and "one step" in page
+
+
+def test_each_column_of_a_calibration_has_a_name_of_its_own(bench, centre, tmp_path, monkeypatch):
+    """On a page, where columns without a name are left out, and on a narrow terminal, where some columns are not shown."""
+    pytest.importorskip("matplotlib")
+    words = ["calibrate", centre / "jobs.txt", "--site", centre / "slurm.conf", "--replays", 1]
+    code, _, err = bench(*words, "--page", tmp_path / "c.html")
+    assert code == 0, err
+    tables = [
+        re.findall(r"<th[^>]*>([^<]*)</th>", row)
+        for row in re.findall(r"<tr>.*?</tr>", (tmp_path / "c.html").read_text(), re.S)
+    ]
+    heads = next(cells for cells in tables if "rank corr." in cells)
+    assert len(set(heads)) == len(heads) == 15 and {"median replayed", "p95 replayed", "mean replayed"} <= set(heads)
+    assert ["all jobs"] in tables and ["one replay"] in tables
+    monkeypatch.setattr(terminal, "PLAIN_WIDTH", 80)
+    code, out, err = bench(*words)
+    table = out[out.index("free: ") :].splitlines()
+    assert code == 0 and max(map(len, table[:8])) <= 80
+    assert "median" not in "".join(table[1:4]) and "".join(table[1:4]).split().count("mean") == 3
+    assert "".join(table[1:4]).count("re-") == 2, table[1:4]
 
 
 def test_more_nodes_shorten_the_waits_and_a_second_call_repeats_nothing(bench, centre, tmp_path):
@@ -306,8 +328,14 @@ def test_jobs_that_can_never_start_end_the_replay_and_are_counted(bench, centre,
     words = ["whatif", centre / "jobs.txt", "--site", tmp_path / "slurm.conf", "--replays", 1, "--out", tmp_path / "o"]
     code, out, err = bench(*words, "--change", "partition.batch.MaxTime = 1")
     text = " ".join((out + err).split())
-    assert code == 0 and "that did not start in every replay are left out" in text, text
-    assert re.search(r"partition.batch.MaxTime = 1: \d+ jobs never start any more: ", text), text
+    assert (
+        code == 0
+        and "that did not start in every replay, to its end or until they were cancelled, are left out" in text
+    ), text
+    assert re.search(
+        r"partition.batch.MaxTime = 1: \d+ jobs start in none of its replays, but in all of those of the site as it is: ",
+        text,
+    ), text
 
 
 def test_a_log_without_nodes_is_no_log_to_calibrate_with(bench, centre, tmp_path):

@@ -94,3 +94,39 @@ def test_names_are_broken_after_separators_alone():
     rows = [line.split()[0] for line in printed_lines(grid)[3:]]
     assert rows == ["cpsat:modes+warm=multi-sgs/1s:", "num_workers=1", "lns"]
     assert "".join(rows[:-1]) == name and printed_lines(grid, 120)[3].startswith(name)
+
+
+def test_the_mark_is_explained_where_it_stands_and_nowhere_else(grid):
+    console = Console(file=io.StringIO(), width=120)
+    grid.show(console)
+    Grid.of("equal", COLUMNS, ROWS[:1]).show(console)
+    text = console.file.getvalue()
+    assert text.count("*: the best of its column. --explain") == 1 and text.count("--explain") == 2
+    narrow = Console(file=io.StringIO(), width=120)
+    spare = [COLUMNS[0], Column("objective", lambda row: row["value"], number, best=min, spare=1)]
+    Grid.of("narrow", [*spare, Column("x" * 75, lambda row: "")], ROWS).show(narrow)
+    assert "the best" not in narrow.file.getvalue()
+
+
+def test_a_title_is_not_broken_to_the_width_of_a_narrow_table():
+    title = "one step: what starts next, asked at each recorded event"
+    assert printed(Grid.of_texts(title, ["a", "b"], [["x", 1]]), 80).splitlines()[0] == title
+
+
+def test_a_title_of_a_column_stands_where_its_neighbours_may_be_missing():
+    spread = Grid.of("", [Column("wait\nmean"), Column("\np95", title="wait p95")], [(1, 2)])
+    assert spread.heads == ["wait mean", "wait p95"] and spread.as_json()["columns"][1]["name"] == "wait p95"
+    assert "wait p95" not in printed(spread, 80) and "wait p95" in Section("x", table=spread).html()
+
+
+def test_columns_of_one_pair_are_left_out_together_and_no_number_is_broken():
+    columns = [
+        Column("change", lambda row: row[0], words=True, least=24),
+        Column("interval, s", lambda row: row[1], words=True),
+        Column("p95 before", lambda row: row[2], spare=2),
+        Column("p95 after", lambda row: row[3], spare=2),
+    ]
+    wide = Grid.of("t", columns, [("nodes.batch * 1.2", "-74.38..-36.02", 1, 2)])
+    assert [column.name for column in wide.fitted(45)[1]] == ["p95 before", "p95 after"]
+    for width in (28, 30, 45):
+        assert "-74.38..-36.02" in printed(wide, width), width

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from schedlab.bench.cli.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid
+from schedlab.bench.cli.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid, remarks
 
 DAY = 86_400
 SUBMIT = np.arange(0, 56 * DAY, 6 * 3600)
@@ -70,3 +70,26 @@ def test_the_table_has_a_row_per_replay_and_names_dispatchers_if_there_are_sever
     assert [row[3] for row in table.rows] == [-3600, 0] and "difference, min" in table.heads
     alone = changes_grid(VariantComparison([answer("", wait), answer("a", wait)], {}))
     assert [row[0] for row in alone.rows] == ["a"]
+
+
+def test_a_job_that_starts_in_no_replay_by_chance_is_not_said_to_be_lost():
+    """Job j0 starts in each replay as it is and in none with the change, j1 in two of the four as it is, j2 in one of each."""
+    before = np.full((4, SUBMIT.size), 100)
+    after = before.copy()
+    before[2:, 1] = -1
+    before[1:, 2] = -1
+    after[:, :2] = -1
+    after[:3, 2] = -1
+    comparison = VariantComparison([answer("", before), answer("less", after)], {})
+    assert comparison.lost_starts(comparison.answers[1]) == {"j0": 4, "j1": 2}
+    surely, perhaps, left_out = remarks(comparison, {})
+    assert surely == "less: 1 job starts in none of its replays, but in all of those of the site as it is: j0"
+    assert "in some of the 4 of the site as it is" in perhaps and perhaps.endswith("which may be chance: j1 (2)")
+    assert left_out.startswith("3 jobs")
+
+
+def test_each_column_has_a_name_of_its_own():
+    wait = 7200 + 0 * SUBMIT
+    comparison = VariantComparison([answer("", wait), answer("a", wait // 2)], GROUPS)
+    for table in (changes_grid(comparison), effects_grid(comparison, comparison.answers[1], "partition")):
+        assert "" not in table.heads and len(set(table.heads)) == len(table.heads)

@@ -225,7 +225,7 @@ def test_the_pages_of_list_and_show(bench):
     assert code == 0 and "eurora_700" in out and "700" in out and "65" in out
     code, out, _ = bench("show", "eurora_700")
     assert code == 0
-    for word in ("np_longpar", "18:00-08:00", "86400", "weighted-wait", "repairs", "classes", "16384"):
+    for word in ("np_longpar", "18:00-08:00", "86,400", "weighted-wait", "repairs", "classes", "16,384", "memory MB"):
         assert word in out
     assert bench("--version")[:2] == (0, f"bench {sl.__version__}\n")
 

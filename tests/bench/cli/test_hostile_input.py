@@ -369,3 +369,56 @@ def test_nothing_in_the_bench_prints_past_the_terminal():
             if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
         ]
         assert not {"print", "Console"} & set(calls), path.name
+
+
+@pytest.mark.parametrize("word, near", [
+    ("clasic", "classic"), ("smok", "smoke"), ("eurora_9", "eurora_99 or eurora or"), ("dat", "data"),
+    ("data/on.txt", "data/one.txt"), ("mine.tml", "mine.toml"),
+])  # fmt: skip
+def test_a_misspelt_word_of_run_proposes_instances_suites_files_and_folders(bench, tmp_path, monkeypatch, word, near):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one.txt").write_text("")
+    (tmp_path / "mine.toml").write_text("")
+    code, _, err = bench("run", word)
+    assert code == 2 and f"there is no instance or suite '{word}'" in err
+    assert f"did you mean {near}" in err and "the shipped suites" not in err, err
+    code, _, err = bench("run", "xyzzy")
+    assert code == 2 and "the shipped suites are classic, eurora" in err
+
+
+def test_a_misspelt_folder_of_results_proposes_the_one_beside_it(bench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    code, _, err = bench("statistics", "resluts")
+    assert code == 2 and "did you mean results?" in err, err
+
+
+def test_misspelt_words_of_toml_files_propose_the_right_ones(bench, tmp_path):
+    (tmp_path / "instance.toml").write_text('knid = "dispatch"\n')
+    code, _, err = bench("show", tmp_path)
+    assert code == 2 and err.count("kind:") == 1 and "(is 'knid' meant?)" in err and "1 fault" in err, err
+    (tmp_path / "suite.toml").write_text('sedes = "1"\n[[runs]]\ninstances = ["eurora_99"]\n')
+    code, _, err = bench("run", tmp_path / "suite.toml")
+    assert code == 2 and "did you mean seeds?" in err, err
+    (tmp_path / "site.toml").write_text('name = "lab"\n[[nodes]]\nname = "n1"\ncores = 4\n')
+    code, _, err = bench("show", tmp_path / "site.toml")
+    assert code == 2 and 'a site.toml has the line schema = "schedlab-site"' in err, err
+
+
+def test_what_is_no_instance_is_said_to_be_none(bench, tmp_path):
+    (tmp_path / "empty").mkdir()
+    code, _, err = bench("show", tmp_path / "empty")
+    assert code == 2 and "neither an instance (instance.toml) nor a site (site.toml" in err, err
+    (tmp_path / "blob").write_bytes(bytes(range(256)) * 4)
+    for command in ("show", "run"):
+        code, _, err = bench(command, tmp_path / "blob")
+        assert code == 2 and "expected a text file in UTF-8, found 'the byte 0x80 at position 128" in err, err
+        assert "codec" not in err
+
+
+def test_a_limit_below_0_is_refused_with_its_range(bench, tmp_path):
+    (tmp_path / "slurm.conf").write_text("ClusterName=lab\nNodeName=n1 CPUs=4\nPartitionName=b Nodes=n1\n")
+    (tmp_path / "dump.cfg").write_text("Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':MaxJobs=-5\n")
+    code, _, err = bench("show", tmp_path)
+    assert code == 2 and "line 3: MaxJobs is '-5'; expected a whole number of at least 0" in err, err

@@ -116,7 +116,7 @@ def test_replays_have_tables_pictures_and_their_command(bench, replays):
     (command,) = content(page)["commands"]
     assert (
         command
-        == "bench simulate eurora_99 --dispatchers easy,fcfs --seeds 1 --kill --first 12 --time-limit 3600 --threads 1"
+        == "bench simulate eurora_99 --dispatchers fcfs,easy --seeds 1 --kill --first 12 --time-limit 3600 --threads 1"
     )
     assert not re.search(r"(src|href)=\"h|@import|fetch\(|XMLHttp", page)
 

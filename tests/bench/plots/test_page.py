@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import schedlab
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench.pages.panels import Frame, chart, means
@@ -395,3 +396,13 @@ def test_replays_as_one_picture(bench, results, tmp_path):
     text = first.read_text()
     assert text == again.read_text() and ElementTree.fromstring(text).tag.endswith("svg")
     assert [name for name in ("fcfs", "easy-r") if f">{name}</text>" not in text] == []
+
+
+def test_the_picture_of_the_readme_is_in_the_order_of_its_command():
+    root = Path(schedlab.__file__).parent
+    command = re.search(
+        r"`bench simulate eurora_99 --dispatchers (\S+) ", (root / "README.md").read_text(encoding="utf-8")
+    )
+    picture = (root / "docs" / "eurora_99.svg").read_text(encoding="utf-8")
+    names = command[1].split(",")
+    assert sorted(names, key=lambda name: picture.index(f">{name}<")) == names

@@ -168,3 +168,16 @@ def test_how_long_runs_take_counts_the_limits_of_solvers_and_says_that_policies_
 def test_a_dispatcher_that_asks_a_solver_is_no_quick_policy():
     runs = plan(load("eurora_99"), "eurora_99", RunRequest(methods=["hcp3@cpsat"], time_limit=52))
     assert how_long(runs, 1) == "1 run, at most 1.0 minutes"
+
+
+def test_methods_without_randomness_are_said_to_need_one_seed(bench, tmp_path):
+    words = ["run", "eurora_99", "--first", 5, "--out", tmp_path / "out", "--dry-run"]
+    code, out, err = bench(*words, "--methods", "rule:est,lns,easy", "--seeds", "1-3")
+    assert code == 0, err
+    assert "one seed for rule:est, easy: nothing is drawn at random" in " ".join(err.split())
+    assert len(out.splitlines()) == 1 + 3 + 1
+    for seeds, methods in (("1-3", "lns"), ("2", "rule:est")):
+        code, out, err = bench(*words, "--methods", methods, "--seeds", seeds)
+        assert code == 0 and "one seed for" not in err
+    code, out, err = bench("simulate", "eurora_99", "--dispatchers", "fcfs,easy", "--seeds", "1-2", "--dry-run")
+    assert code == 0 and "one seed for fcfs, easy: " in " ".join(err.split())

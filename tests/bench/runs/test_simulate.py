@@ -290,7 +290,7 @@ def test_wrong_use_is_a_sentence_and_exit_code_2(bench, log, here, arguments, wo
 
 
 def test_a_dispatcher_replays_a_whole_day_only():
-    with pytest.raises(WrongUse, match="remove the option --at"):
+    with pytest.raises(WrongUse, match=r"not a snapshot; leave out --at.*--first takes fewer jobs.*--window"):
         plan(load("eurora_99"), "eurora_99", RunRequest(methods=["easy"], at=43200))
     with pytest.raises(sl.UnknownName, match="easy"):
         plan(load("eurora_99"), "eurora_99", RunRequest(methods=["eazy"]))

@@ -36,7 +36,13 @@ def test_a_long_log_is_drawn_by_days(bench, tmp_path, days, by_days):
     assert code == 0, err
     assert "hours.svg: jobs and nodes per hour" in out
     picture = (tmp_path / "hours.svg").read_text(encoding="utf-8")
-    assert ("mean of a day" in picture) == by_days
+    assert ("mean of a day" in picture) == by_days and "days since the first submission" in picture
+
+
+def test_the_picture_of_a_short_log_has_a_unit_that_fits_it(bench, tmp_path):
+    words = ["show", log(tmp_path / "log.swf", [(0, 60, 1), (1800, 60, 1)]), "--plot", tmp_path / "hours.svg"]
+    assert bench(*words)[0] == 0
+    assert "minutes since the first submission" in (tmp_path / "hours.svg").read_text(encoding="utf-8")
 
 
 def test_the_picture_of_a_log_is_svg(bench, tmp_path):

@@ -128,3 +128,48 @@ def test_a_site_and_its_logs_are_told_apart(bench):
     code, out, err = bench("show", DATA / "slurm_lab" / "full" / "sacct_all.txt.gz", "--nodes", "12", "--cores", "16")
     assert code == 0, err
     assert out.startswith("sacct_all.txt.gz: ")
+
+
+def test_names_sorted_as_text_are_shown_in_ranges_of_numbers(bench, tmp_path):
+    """As a program lists them: n1, n10, n11, n12, n2, ..."""
+    names = sorted(f"n{k}" for k in range(1, 13))
+    lines = [f"NodeName={name} CPUs=4" for name in names]
+    (tmp_path / "slurm.conf").write_text("\n".join(["ClusterName=lab", *lines, "PartitionName=b Nodes=ALL"]) + "\n")
+    code, out, err = bench("show", tmp_path / "slurm.conf")
+    assert code == 0 and cells(out, "n[1-12]")[1:3] == ["12", "4"], out + err
+
+
+def test_the_limits_of_accounts_and_users_are_shown(bench, tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=lab\nNodeName=n[1-2] CPUs=4\nPartitionName=b Nodes=ALL Default=YES\n"
+    )
+    (tmp_path / "dump.cfg").write_text(
+        "Cluster - 'lab':Fairshare=1\nParent - 'root'\nAccount - 'chem':GrpTRES=cpu=112:MaxJobs=4\nAccount - 'free'\n"
+        "Parent - 'chem'\nUser - 'eva':MaxSubmitJobs=9\n"
+    )
+    code, out, err = bench("show", tmp_path)
+    assert code == 0, err
+    assert cells(out, "chem") == ["chem", "-", "grp_tres", "cpu=112,", "max_jobs", "4"]
+    assert ["chem", "eva", "max_submit", "9"] in [line.split() for line in out.splitlines()]
+    assert "free" not in out
+
+
+def test_a_log_is_shown_on_its_site(bench, folder, tmp_path):
+    log = tmp_path / "jobs.txt"
+    log.write_text(
+        "JobID|User|Partition|Submit|Start|End|State|AllocCPUS|NNodes|Timelimit\n"
+        + "".join(
+            f"{k}|u|batch|2024-01-01T00:0{k}:00|2024-01-01T00:0{k}:30|2024-01-01T01:00:00|COMPLETED|16|1|02:00:00\n"
+            for k in (1, 2)
+        )
+    )
+    code, out, err = bench("show", log, "--site", folder)
+    assert code == 0, err
+    assert (
+        out.startswith("jobs.txt: 2 jobs in 1.0 min on 12 nodes, offered load") or "2 jobs in 60 s on 12 nodes" in out
+    )
+    assert "nodes in use" in out
+    code, out, err = bench("show", log)
+    assert code == 0 and "--site site.toml" in out
+    code, _, err = bench("show", "eurora_99", "--site", folder)
+    assert code == 2 and "--site: for logs only" in err

@@ -44,7 +44,7 @@ def test_a_log_of_an_unknown_machine_is_shown_with_all_that_was_left_out(shown, 
         "line 6: Submit is 'noon'",
         "skipped: 1 row of job steps",
         "left out: 1 job job 2: it never started: it was cancelled in the queue",
-        "describe the machine: --nodes 300 --cores 32",
+        "describe the machine: --site site.toml, or --nodes 300 --cores 32",
     ):
         assert text in out
 

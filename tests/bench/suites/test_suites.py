@@ -146,13 +146,13 @@ def test_a_pattern_in_quotes_stands_for_its_paths(tmp_path):
     suite(tmp_path)
     runs, _ = planned([str(tmp_path / "shops" / "*.sm"), str(tmp_path / "sh?ps" / "small_project.sm")])
     assert {r.instance for r in runs} == {"small_project"} and len({r.key for r in runs}) == len(runs)
-    with pytest.raises(WrongUse, match=r"no instance '.*\*\.jsp'"):
+    with pytest.raises(WrongUse, match=r"no instance or suite '.*\*\.jsp'"):
         planned([str(tmp_path / "*.jsp")])
 
 
 def test_an_unknown_word_names_the_suites():
     with pytest.raises(WrongUse, match="the shipped suites are classic, eurora, profit, smoke, theta"):
-        planned(["smokes"])
+        planned(["xyzzy"])
 
 
 def test_data_are_for_suites(tmp_path):
