@@ -130,7 +130,7 @@ def test_every_objective_replays_a_morning_by_name_twice_the_same(name, aim):
 
 def test_the_objective_of_the_version_by_name_changes_nothing():
     day = sl.load("eurora_99")
-    w = sl.Workload.of(day.dispatch).first(60)
+    w = sl.Workload.of(day.dispatch).first(30)
     for name in ("hcp3", "pcp1"):
         usual = "slowdown" if name == "hcp3" else "weighted-tardiness"
         one, two = (
