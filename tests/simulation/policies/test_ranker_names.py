@@ -1,6 +1,7 @@
 """The names of rankers: parameters, predictors, errors."""
 
 import random
+from functools import cache
 
 import pytest
 import schedlab as sl
@@ -79,6 +80,7 @@ def log():
 LOG = log()
 
 
+@cache
 def starts(text):
     return sl.simulate(LOG, dispatcher=text).start.tolist()
 
