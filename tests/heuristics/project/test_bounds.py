@@ -174,7 +174,7 @@ def test_it_is_a_method_and_a_step_of_auto() -> None:
     again = sl.solve(project, method="bounds", warm_start=start)
     assert again.objective == project.value(start)
     assert sl.solve(project, method="bounds", time_limit=0).details.keys() == {"critical path"}
-    auto = sl.solve(project, method="auto", time_limit=60, threads=2)
+    auto = sl.solve(project, method="auto", time_limit=20, threads=2)
     assert auto.status == "optimal" and auto.details["steps"][1].method == "bounds"
 
 
