@@ -118,7 +118,7 @@ def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
 def test_methods_end_at_their_limit(method):
     problem = load("profit_medium").problem
     solve(problem, method=method, time_limit=0.1)  # compiled, imported
-    result = solve(problem, method=method, time_limit=1.0)
+    result = solve(problem, method=method, time_limit=0.5)
     assert result.status == "feasible" and not result.violations
 
 
