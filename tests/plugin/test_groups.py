@@ -118,7 +118,7 @@ def test_wrong_options_give_the_one_message(beside):
 PYTHON = """
 import schedlab as sl
 from schedlab.simulation import OnDemandJob, Preemption
-day = sl.load("eurora_99").problem.at(12 * 3600, first=12)
+day = sl.load("eurora_99").problem.at(12 * 3600, first=4)
 for name in ("total-ends", "flow_shop.parts:TOTAL_ENDS"):
     problem = day.replace(objective=name)
     for method in ("multi-search", "cpsat:counts+warm"):
