@@ -233,7 +233,7 @@ def test_the_table_of_the_documentation_has_all_groups_and_its_examples_work():
 METHODS = """
 import schedlab as sl
 from schedlab.methods.text import method_source
-day = sl.load("eurora_99").problem.at(12 * 3600, first=8)
+day = sl.load("eurora_99").problem.at(12 * 3600, first=4)
 for method in (
     "flow_shop.heuristics:RandomOrders:10",
     "flow_shop.backend:CpSatOneThread:counts",
