@@ -11,8 +11,9 @@ from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.generators.climate import SEASONS, synthetic
 from schedlab.instances.weather import Weather, read_weather, weather_csv
 from schedlab.models import StepFunction
-from schedlab.models.step_function import DAY, HOUR
 from shared_data import DATA as SHARED
+
+HOUR, DAY = 3600, 86400  # seconds
 
 Writer = Callable[[str, str], Path]
 DATA = SHARED / "weather_po_valley_pvgis"

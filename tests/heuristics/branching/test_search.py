@@ -8,7 +8,6 @@ import pytest
 import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
 from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_branch, tables_of
-from schedlab.heuristics.lagrangian import lagrangian
 from schedlab.heuristics.lagrangian_relaxation import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances.generators.eurora import generate
 from schedlab.models import Chunk, Dispatch, Job, NodeGroup, Platform, Queue
@@ -129,5 +128,5 @@ def test_what_it_does_not_support_is_said() -> None:
 
 def test_its_bound_is_never_below_that_of_the_relaxation() -> None:
     problem = random_problem(4, "slowdown")
-    assert branch_and_bound(problem).bound >= lagrangian(problem).bound - 1e-9
+    assert branch_and_bound(problem).bound >= sl.solve(problem, "lagrangian").bound - 1e-9
     assert items_of(problem).jobs == len(problem.jobs)

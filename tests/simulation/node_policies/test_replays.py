@@ -11,7 +11,6 @@ from schedlab import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.reservations import Reservation
-from schedlab.models.step_function import DAY
 from schedlab.models.tariff import Tariff
 from schedlab.simulation import Decision, NodeDecision, PlannedStart, SimulationError, Start, Switching, violations
 from schedlab.simulation.energy import Centre, Machine, replay_energy
@@ -19,6 +18,8 @@ from schedlab.simulation.node_policies import ON
 from simulation.second_by_second import faults, records
 from simulation.small_worlds import SmallJob, random_world
 from simulation.toy_dispatchers import FirstFit, Planner
+
+DAY = 86400  # seconds
 
 TWO = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 FAST = Switching(boot=7, shut_down=3, min_off=5)
