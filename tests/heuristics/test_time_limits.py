@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 from schedlab import lns, load, solve
-from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up
+from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up_for
 from schedlab.heuristics.clock import Clock, KernelStopped
-from schedlab.heuristics.delays import warm_up as warm_up_delays
-from schedlab.heuristics.lns.search import warm_up as warm_up_lns
 from schedlab.models.deadline import Deadline
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled():
-    for prepare in (warm_up, warm_up_delays, warm_up_lns):
-        prepare()
+def compiled(problem):
+    for name in ("multi-search", "delay-search", "lns"):
+        warm_up_for(problem, name)
 
 
 @pytest.fixture(scope="module")
