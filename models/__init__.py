@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
     from .eviction.problem import Eviction
     from .node_states import NodeEvent, NodeStates
-    from .platform import NodeGroup, Platform, ProblemError
+    from .platform import NamedNodes, NodeGroup, Platform, ProblemError
     from .problem import Encoding, Problem, Schedule
     from .profit.cooling import Cooling
     from .profit.problem import Profit
-    from .project.problem import Mode, Project, Resource, Task
+    from .project.problem import Mode, Project, ProjectMax, Resource, Task
     from .site import (
         QOS,
         Association,
@@ -49,6 +49,7 @@ __all__ = [
     "Licence",
     "Limits",
     "Mode",
+    "NamedNodes",
     "NodeEvent",
     "NodeGroup",
     "NodeStates",
@@ -59,6 +60,7 @@ __all__ = [
     "ProblemError",
     "Profit",
     "Project",
+    "ProjectMax",
     "QOS",
     "Queue",
     "Recorded",
@@ -83,11 +85,11 @@ LATER = {  # module: its names
     "eviction.jobs": ("BatchJob", "Checkpointing", "EvictionCandidate", "EvictionPlan"),
     "eviction.problem": ("Eviction",),
     "node_states": ("NodeEvent", "NodeStates"),
-    "platform": ("NodeGroup", "Platform", "ProblemError"),
+    "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
     "problem": ("Encoding", "Problem", "Schedule"),
     "profit.cooling": ("Cooling",),
     "profit.problem": ("Profit",),
-    "project.problem": ("Mode", "Project", "Resource", "Task"),
+    "project.problem": ("Mode", "Project", "ProjectMax", "Resource", "Task"),
     "site": (
         "QOS",
         "Association",
