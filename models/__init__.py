@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .eviction.problem import Eviction
     from .node_states import NodeEvent, NodeStates
     from .platform import NamedNodes, NodeGroup, Platform, ProblemError
+    from .plugins import PluginError
     from .problem import Encoding, Problem, Schedule
     from .profit.cooling import Cooling
     from .profit.problem import Profit
@@ -56,6 +57,7 @@ __all__ = [
     "PBSSettings",
     "Partition",
     "Platform",
+    "PluginError",
     "Problem",
     "ProblemError",
     "Profit",
@@ -86,6 +88,7 @@ LATER = {  # module: its names
     "eviction.problem": ("Eviction",),
     "node_states": ("NodeEvent", "NodeStates"),
     "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
+    "plugins": ("PluginError",),
     "problem": ("Encoding", "Problem", "Schedule"),
     "profit.cooling": ("Cooling",),
     "profit.problem": ("Profit",),

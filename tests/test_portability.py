@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import read
 from schedlab.bench.runs import process
 from schedlab.bench.runs.process import UNREADABLE, Child

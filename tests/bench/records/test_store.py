@@ -7,8 +7,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from schedlab.bench import read_results
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse, read_results
 from schedlab.bench.records.record import platform_of, record
 from schedlab.bench.records.store import Store, files, name_of, read
 from schedlab.bench.runs.selection import Run

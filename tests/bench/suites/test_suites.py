@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.runs import suites
 from schedlab.bench.runs.chosen import choose, plans_of
 from schedlab.bench.runs.selection import RunRequest

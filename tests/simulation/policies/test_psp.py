@@ -10,8 +10,7 @@ from plain_psp import Job as PlainJob
 from plain_psp import replay
 from schedlab import WrongValue
 from schedlab.instances import Workload
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.plugins import PluginError
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, PluginError, Queue
 from schedlab.models.registry import WrongOption
 from schedlab.simulation import POLICIES, check_dispatcher, simulate
 from schedlab.simulation.dispatchers.policy import psp

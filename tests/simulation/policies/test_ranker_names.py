@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 from schedlab.models.registry import WrongOption
 from schedlab.simulation import check_dispatcher, is_dispatcher, parse_dispatcher, parse_ranker
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize
