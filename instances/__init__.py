@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .registry import UnknownInstance, generators, load, names, write
     from .scenarios import Scenarios, UnknownScenario
     from .traces import open_trace, read_trace
+    from .weather import read_weather
     from .workload import Workload
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "read_sacct",
     "read_swf",
     "read_trace",
+    "read_weather",
     "write",
     "write_batsim",
     "write_events",
@@ -86,6 +88,7 @@ LATER = {  # module: its names
     "registry": ("UnknownInstance", "generators", "load", "names", "write"),
     "scenarios": ("Scenarios", "UnknownScenario"),
     "traces": ("open_trace", "read_trace"),
+    "weather": ("read_weather",),
     "workload": ("Workload",),
 }
 __getattr__ = names_later(__name__, LATER)

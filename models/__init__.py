@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
     from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
     from .eviction.problem import Eviction
+    from .knapsack import Item, Knapsack
     from .node_states import NodeEvent, NodeStates
     from .platform import NamedNodes, NodeGroup, Platform, ProblemError
     from .plugins import PluginError
@@ -46,7 +47,9 @@ __all__ = [
     "Gres",
     "Eviction",
     "EvictionPlan",
+    "Item",
     "Job",
+    "Knapsack",
     "Licence",
     "Limits",
     "Mode",
@@ -86,6 +89,7 @@ LATER = {  # module: its names
     "dispatch.site_request": ("Dependency", "Gres", "Recorded", "RecordedAttempt", "SiteRequest"),
     "eviction.jobs": ("BatchJob", "Checkpointing", "EvictionCandidate", "EvictionPlan"),
     "eviction.problem": ("Eviction",),
+    "knapsack": ("Item", "Knapsack"),
     "node_states": ("NodeEvent", "NodeStates"),
     "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
     "plugins": ("PluginError",),

@@ -44,6 +44,7 @@ from schedlab.instances import (
     read_patterson,
     read_progen_max,
     read_psplib,
+    read_weather,
     write,
 )
 from schedlab.instances.classic import read_classic, read_knapsack
@@ -56,7 +57,7 @@ from schedlab.instances.formats.shops import (
     read_taillard_open_shop,
     read_weighted_tardiness,
 )
-from schedlab.instances.weather import read_weather, write_weather
+from schedlab.instances.weather import write_weather
 from schedlab.simulation import JobsError, read_jobs
 
 FIXED = 1_000_000  # from this number on, cases are the damages that are the same for all formats

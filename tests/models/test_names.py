@@ -8,8 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models import NamedNodes, ProjectMax
-from schedlab.models.knapsack import Item, Knapsack
+from schedlab.models import Item, Knapsack, NamedNodes, ProjectMax
 from schedlab.models.reservations import Reservation
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
