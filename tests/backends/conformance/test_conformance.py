@@ -144,7 +144,7 @@ class TestPlantedFaults:
 
     @pytest.mark.slow
     def test_each_is_caught(self):
-        caught = conformance.catch_faults(faults.FAULTS, seed=1001)  # 665 models catch all
+        caught = conformance.catch_faults(faults.FAULTS, seed=1)  # 515 models catch all
         assert [name for name, k in caught.items() if k is None] == []
         assert len(caught) >= 6
 
