@@ -9,7 +9,12 @@ from schedlab.backends import UnknownName
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES
 from schedlab.simulation import CPDispatcher, Moment, parse_dispatcher
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 NODE = Platform([NodeGroup("n", 1, {"cores": 4})])
 QUEUES = [Queue("fast", 5), Queue("slow", 40)]

@@ -7,8 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import Returns
-from schedlab.simulation import Moment
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+from schedlab.simulation import Moment, parse_dispatcher
 from schedlab.simulation.dispatchers.cp.model import (
     FOLLOWED,
     Held,
@@ -19,6 +18,12 @@ from schedlab.simulation.dispatchers.cp.model import (
     without_horizon,
 )
 from schedlab.simulation.dispatchers.cp.placing import Register
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 100, daily=()),)
