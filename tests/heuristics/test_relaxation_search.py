@@ -121,7 +121,7 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     problem = make(4) if make is dispatch else make(4, count=12)
     first = multi_search(problem)
     stop = until_better(problem, first.objective)
-    found = relaxation_search(problem, backend="cpsat", time_limit=8, threads=2, largest=10, on_incumbent=stop)
+    found = relaxation_search(problem, backend="cpsat", time_limit=30, threads=2, largest=10, on_incumbent=stop)
     assert problem.verify(found.schedule) == []
     assert better(problem, found.objective, first.objective)
     assert "windows" in found.message and "more than 10" in found.message and not found.details["complete"]
@@ -130,7 +130,7 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
 def test_a_model_that_the_backend_refuses_becomes_windows():
     """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)
-    found = relaxation_search(problem, backend="cpo", time_limit=2, threads=2)
+    found = relaxation_search(problem, backend="cpo", time_limit=4, threads=2)
     assert "not one model" in found.message
     assert problem.verify(found.schedule) == [] and found.objective <= multi_search(problem).objective
 
