@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .formats.eurora import eurora_platform, read_eurora
     from .formats.job_table import read_job_table
     from .formats.pbs import read_pbs
-    from .formats.projects import read_mmlib, read_patterson, read_psplib
+    from .formats.projects import read_imopse, read_mmlib, read_mslib, read_patterson, read_progen_max, read_psplib
     from .formats.sacct import read_sacct
     from .formats.shops import read_fjsplib, read_jsplib
     from .formats.swf import read_swf, write_swf
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .registry import UnknownInstance, generators, load, names, write
     from .scenarios import Scenarios, UnknownScenario
     from .traces import open_trace, read_trace
+    from .weather import read_weather
     from .workload import Workload
 
 __all__ = [
@@ -44,15 +45,19 @@ __all__ = [
     "read_eurora",
     "read_events",
     "read_fjsplib",
+    "read_imopse",
     "read_job_table",
     "read_jsplib",
     "read_mmlib",
+    "read_mslib",
     "read_patterson",
     "read_pbs",
+    "read_progen_max",
     "read_psplib",
     "read_sacct",
     "read_swf",
     "read_trace",
+    "read_weather",
     "write",
     "write_batsim",
     "write_events",
@@ -67,7 +72,14 @@ LATER = {  # module: its names
     "formats.eurora": ("eurora_platform", "read_eurora"),
     "formats.job_table": ("read_job_table",),
     "formats.pbs": ("read_pbs",),
-    "formats.projects": ("read_mmlib", "read_patterson", "read_psplib"),
+    "formats.projects": (
+        "read_imopse",
+        "read_mmlib",
+        "read_mslib",
+        "read_patterson",
+        "read_progen_max",
+        "read_psplib",
+    ),
     "formats.sacct": ("read_sacct",),
     "formats.shops": ("read_fjsplib", "read_jsplib"),
     "formats.swf": ("read_swf", "write_swf"),
@@ -76,6 +88,7 @@ LATER = {  # module: its names
     "registry": ("UnknownInstance", "generators", "load", "names", "write"),
     "scenarios": ("Scenarios", "UnknownScenario"),
     "traces": ("open_trace", "read_trace"),
+    "weather": ("read_weather",),
     "workload": ("Workload",),
 }
 __getattr__ = names_later(__name__, LATER)

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
     from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
     from .eviction.problem import Eviction
+    from .knapsack import Item, Knapsack
     from .node_states import NodeEvent, NodeStates
-    from .platform import NodeGroup, Platform, ProblemError
+    from .platform import NamedNodes, NodeGroup, Platform, ProblemError
+    from .plugins import PluginError
     from .problem import Encoding, Problem, Schedule
     from .profit.cooling import Cooling
     from .profit.problem import Profit
-    from .project.problem import Mode, Project, Resource, Task
+    from .project.problem import Mode, Project, ProjectMax, Resource, Task
     from .site import (
         QOS,
         Association,
@@ -45,20 +47,25 @@ __all__ = [
     "Gres",
     "Eviction",
     "EvictionPlan",
+    "Item",
     "Job",
+    "Knapsack",
     "Licence",
     "Limits",
     "Mode",
+    "NamedNodes",
     "NodeEvent",
     "NodeGroup",
     "NodeStates",
     "PBSSettings",
     "Partition",
     "Platform",
+    "PluginError",
     "Problem",
     "ProblemError",
     "Profit",
     "Project",
+    "ProjectMax",
     "QOS",
     "Queue",
     "Recorded",
@@ -82,12 +89,14 @@ LATER = {  # module: its names
     "dispatch.site_request": ("Dependency", "Gres", "Recorded", "RecordedAttempt", "SiteRequest"),
     "eviction.jobs": ("BatchJob", "Checkpointing", "EvictionCandidate", "EvictionPlan"),
     "eviction.problem": ("Eviction",),
+    "knapsack": ("Item", "Knapsack"),
     "node_states": ("NodeEvent", "NodeStates"),
-    "platform": ("NodeGroup", "Platform", "ProblemError"),
+    "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
+    "plugins": ("PluginError",),
     "problem": ("Encoding", "Problem", "Schedule"),
     "profit.cooling": ("Cooling",),
     "profit.problem": ("Profit",),
-    "project.problem": ("Mode", "Project", "Resource", "Task"),
+    "project.problem": ("Mode", "Project", "ProjectMax", "Resource", "Task"),
     "site": (
         "QOS",
         "Association",

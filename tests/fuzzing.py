@@ -37,16 +37,19 @@ from schedlab.instances import (
     load,
     read_events,
     read_fjsplib,
+    read_imopse,
     read_jsplib,
     read_mmlib,
+    read_mslib,
     read_patterson,
+    read_progen_max,
     read_psplib,
+    read_weather,
     write,
 )
 from schedlab.instances.classic import read_classic, read_knapsack
 from schedlab.instances.files.profile_file import read_series, read_wishes
 from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
-from schedlab.instances.formats.projects import read_imopse, read_mslib, read_progen_max
 from schedlab.instances.formats.shops import (
     read_aircraft_landing,
     read_flow_shop,
@@ -54,7 +57,7 @@ from schedlab.instances.formats.shops import (
     read_taillard_open_shop,
     read_weighted_tardiness,
 )
-from schedlab.instances.weather import read_weather, write_weather
+from schedlab.instances.weather import write_weather
 from schedlab.simulation import JobsError, read_jobs
 
 FIXED = 1_000_000  # from this number on, cases are the damages that are the same for all formats

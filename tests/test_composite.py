@@ -99,7 +99,7 @@ def test_slack_that_cannot_be_kept_ends_with_the_nearest_pure_schedule():
     "method", ["multi-search", "lns:rounds=20", "cpsat:counts+warm", "cpsat:pool", sl.methods.CpSat("counts")]
 )
 def test_every_method_keeps_the_limits_or_says_why_not(method):
-    noon = sl.load("eurora_99").problem.at(12 * 3600, first=25)
+    noon = sl.load("eurora_99").problem.at(12 * 3600, first=4)
     found = sl.composite(
         noon, "makespan", {"weighted-tardiness": 1.3, "late-jobs": 1.5}, method, time_limit=4, threads=2
     )

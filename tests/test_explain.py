@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Limits, run
 from schedlab.models import DesiredProfile, Encoding
-from schedlab.models.desired_profile import ALWAYS
 from schedlab.models.elements import Element, Elements, minimal_set
 from schedlab.models.kind import ProblemKind
 from schedlab.models.profiles import Steps
@@ -481,7 +480,7 @@ def test_a_kind_of_a_third_party(monkeypatch):
 
 def test_a_desired_use_is_named_instead_of_the_capacity():
     platform = sl.Platform([sl.NodeGroup("n", 1, {"cores": 4})])
-    profile = DesiredProfile(platform, {("n", "cores"): Steps((ALWAYS, 10), (2, 4))})
+    profile = DesiredProfile(platform, {("n", "cores"): Steps((-(10**10), 10), (2, 4))})
     jobs = [sl.Job(name, 0, 10, 1, {"cores": 2}, "q", deadline=12) for name in "ab"]
     problem = sl.Dispatch(platform, jobs, [sl.Queue("q", 60)], desired=profile)
     found = sl.explain(problem)

@@ -104,6 +104,20 @@ def test_every_folder_with_code_is_installed() -> None:
     assert [str(f.parent) for f in FILES if not (f.parent / "__init__.py").is_file()] == []
 
 
+def test_tests_import_from_packages_what_these_export() -> None:
+    packages = [
+        importlib.import_module(f"schedlab.{top}") for top in ("models", "instances", "heuristics", "simulation")
+    ]
+    exported = {f"{p.__name__}.{place}": set(names) for p in packages for place, names in p.LATER.items()}
+    inner = []
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = exported.get(node.module or "", set()).intersection(alias.name for alias in node.names)
+                inner += [f"{file.relative_to(ROOT)}: {name} of {node.module}" for name in sorted(names)]
+    assert inner == []
+
+
 def has_examples(module: str) -> bool:
     """Return whether the file of a module has examples for doctest."""
     place = ROOT.joinpath(*module.split(".")[1:])
@@ -115,7 +129,7 @@ def test_every_module_is_imported() -> None:
     assert all(importlib.import_module(module) for module in MODULES)
 
 
-@pytest.mark.parametrize("module", filter(has_examples, ["schedlab", *MODULES]))
+@pytest.mark.parametrize("module", list(filter(has_examples, ["schedlab", *MODULES])))
 def test_examples_are_true(module: str) -> None:
     failures, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)
     assert failures == 0

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import read
 from schedlab.bench.runs import process
 from schedlab.bench.runs.process import UNREADABLE, Child
@@ -94,7 +94,7 @@ def test_models_and_problems_are_declared_and_solved(blocked):
 
 
 def test_bench_run_says_once_that_memory_limits_are_not_enforced(blocked, tmp_path):
-    command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", "eurora_99", "--at", "12:00", "--first", "12"]
+    command = [sys.executable, "-m", "schedlab.bench.cli.app", "run", "eurora_99", "--at", "12:00", "--first", "4"]
     options = [
         "--methods",
         "multi-search,cpsat:pool",

@@ -13,10 +13,9 @@ import pytest
 import schedlab as sl
 from made_heuristics import made
 from schedlab.heuristics import HEURISTICS, Incumbents, answer
-from schedlab.models import Encoding, Schedule
+from schedlab.models import Encoding, PluginError, Schedule
 from schedlab.models.dispatch.objectives import Excess, LastEnd, Late, Objective, register_objective
 from schedlab.models.language import Violation
-from schedlab.models.plugins import PluginError
 
 
 class Line:

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...backends import Result
 from ...backends.result import refutation, refutes, relative_gap
-from ...instances.formats.slurm_values import hosts_of
+from ...instances.formats.slurm_values import hosts_of, names_of_hosts
 from ...instances.workload import Report
 from ...models.platform import NamedNodes, NodeGroup, Platform
 from ...models.problem import Problem, objective_of, violations_of
-from ...models.site import in_ranges
 from ..kinds.base import bench_kind
 from ..replays.settings import ReplaySettings
 from ..runs.process import machine_memory
@@ -111,7 +110,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
 def _described_group(group: NodeGroup) -> dict[str, Any]:
     described: dict[str, Any] = {"name": group.name, "count": group.count, "capacity": dict(group.capacity)}
     if isinstance(group, NamedNodes):
-        described["names"] = in_ranges(group.nodes)
+        described["names"] = names_of_hosts(group.nodes)
     return described
 
 
@@ -124,7 +123,8 @@ def _group_of(described: dict[str, Any]) -> NodeGroup:
     shared = {key: described[key] for key in ("name", "count", "capacity")}
     if "names" not in described:
         return NodeGroup(**shared)
-    return NamedNodes(**shared, names=tuple(hosts_of(described["names"])))
+    names = described["names"]
+    return NamedNodes(**shared, names=tuple(hosts_of(names) if isinstance(names, str) else names))
 
 
 class Area(NamedTuple):

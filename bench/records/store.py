@@ -681,9 +681,7 @@ class NodesOfPlatform(TypedDict, closed=True):
     name: str
     count: Annotated[int, Ge(1), Le(10**7)]
     capacity: dict[str, Count]  # of a node
-    names: NotRequired[
-        str
-    ]  # of the nodes, if they have names of their own, as a list of hosts in the notation of Slurm
+    names: NotRequired[str | list[str]]  # of the nodes, if they have names of their own: see ``names_of_hosts``
 
 
 class ReplayDescription(TypedDict):

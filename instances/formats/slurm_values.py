@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from fractions import Fraction
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from ...errors import WrongValue
 from ...models.excerpt import hint
+from ...models.site import in_ranges
 from ..files.lines import exact_of, number_of, seconds_of, span_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
@@ -385,6 +386,23 @@ def hosts_of(text: str) -> list[str]:
     ['login', 'n01-ib', 'n02-ib', 'n03-ib', 'n7-ib']
     """
     return ["".join(words) for choices in _entries(text) for words in product(*choices)]
+
+
+def names_of_hosts(names: Sequence[str]) -> str | list[str]:
+    """Return names as the list of hosts that `hosts_of` reads; as they are if names have brackets or commas themselves.
+
+    Examples
+    --------
+    >>> names_of_hosts(["n01", "n02", "login"])
+    'n[01-02],login'
+    >>> names_of_hosts(["v[0]", "v[1]"])
+    ['v[0]', 'v[1]']
+    """
+    text = in_ranges(names)
+    try:
+        return text if hosts_of(text) == list(names) else list(names)
+    except WrongValue:
+        return list(names)
 
 
 def count_of_hosts(text: str) -> int:

@@ -28,13 +28,12 @@ from ...models.site import (
     Site,
     SiteNode,
     SiteReservation,
-    in_ranges,
 )
 from ...models.words import how_many
 from ..files.folder import toml_lines
 from ..files.lines import LARGEST_TOML, WorkloadError, each_line, read_text
 from ..files.writing import write_whole
-from ..formats.slurm_values import hosts_of
+from ..formats.slurm_values import hosts_of, names_of_hosts
 from .draft import Draft, SiteError, SiteFault, Where
 
 SCHEMA, VERSION = "schedlab-site", 1
@@ -130,7 +129,7 @@ def _given(record: Any) -> dict[str, Any]:
         if isinstance(value, Limits):
             value = dict(value.given())
         elif each.name == "nodes":
-            value = _ranges(value)
+            value = names_of_hosts(value)
         values[each.name] = UNLIMITED if value is None else value
     if isinstance(record, SiteNode) and values.get("cpus") == record.cores * record.threads:
         del values["cpus"]
@@ -141,18 +140,9 @@ def _node_classes(nodes: Iterable[SiteNode]) -> Iterable[dict[str, Any]]:
     """Yield the values of each run of nodes that differ in their names alone."""
     for _, group in groupby(nodes, key=lambda node: repr(_given(replace(node, name="")))):
         equal = list(group)
-        listed = _ranges(tuple(node.name for node in equal))
+        listed = names_of_hosts(tuple(node.name for node in equal))
         first = {"name": listed} if isinstance(listed, str) else {"names": listed}
         yield {**first, **{key: value for key, value in _given(equal[0]).items() if key != "name"}}
-
-
-def _ranges(names: Sequence[str]) -> str | Sequence[str]:
-    """Return names of nodes in ranges; as a list if they have brackets or commas themselves."""
-    text = in_ranges(names)
-    try:
-        return text if hosts_of(text) == list(names) else names
-    except WrongValue:
-        return names
 
 
 BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)

@@ -251,9 +251,9 @@ def test_a_run_is_refused_while_too_many_solvers_have_not_stopped(stubborn) -> N
     a = m.interval("a", size=3, start=(2, 9))
     m.minimize(a.end)
     with pytest.raises(sl.SchedlabError, match="2 solvers of earlier calls have not stopped since their time limits"):
-        sl.solve(m, backend="cpsat", time_limit=4)
+        sl.solve(m, backend="cpsat", time_limit=1)
     start = sl.Assignment(m)
     start.set(a, 4, 7)
-    kept = sl.solve(m, backend="cpsat", time_limit=4, warm_start=start)
+    kept = sl.solve(m, backend="cpsat", time_limit=1, warm_start=start)
     assert kept.objective == 7 and "have not stopped" in kept.message
     assert sl.solve(m, backend="cpsat").objective == 5, "a call without a limit waits for its own solver alone"

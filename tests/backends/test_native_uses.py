@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Availability, Exactness, Outcome, base, register
 from schedlab.backends.decompositions import Construct
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 
 BACKENDS = ("cpsat", "highs", "cpo")
 

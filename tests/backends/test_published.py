@@ -7,7 +7,13 @@ from published_models import MODELS
 from schedlab.backends.conformance.agreement import Contender
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "cpo"]  # pyomo before docplex
-CASES = [(name, label) for label in LABELS for name in MODELS if label not in MODELS[name].cannot]
+LONG = ("houses with skilled workers", "cpo")
+CASES = [
+    pytest.param(name, label, marks=pytest.mark.slow if (name, label) == LONG else ())
+    for label in LABELS
+    for name in MODELS
+    if label not in MODELS[name].cannot
+]
 
 
 def built(name: str) -> sl.Model:

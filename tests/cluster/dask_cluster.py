@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 from bench.executors.test_dask import CLIENT, Heard, marks, perform, runs_of, wait_for
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import read
 from schedlab.bench.runs import dask_executor
 

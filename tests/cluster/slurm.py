@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from cluster.one_node import NODE, OneNode, missing
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs import slurm_executor as commands
 from schedlab.bench.runs import slurm_executor as executor

@@ -10,7 +10,7 @@ import schedlab as sl
 from schedlab import lns
 from schedlab.heuristics import lns as lns_parts
 from schedlab.heuristics.lns import AroundTime, InsertBy, KeyChanges, RuinAndRecreate, Tolerances, Turns
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 
 NAN = float("nan")
 HALF_DAY = sl.load("eurora_99").problem.at("12:00", first=6)

@@ -44,12 +44,17 @@ def better(problem, value, than):
     return value > than if problem.sense == "maximize" else value < than
 
 
+def until_better(problem, than):
+    """Return a callback that ends a search with the first answer that is better than a value."""
+    return lambda news: not better(problem, news.objective, than)
+
+
 @pytest.mark.parametrize("backend, options", BACKENDS)
 @pytest.mark.parametrize("make", [profit, dispatch, lambda seed: dispatch(seed, "makespan")])
 def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, options):
     problem = make(2)
     first = multi_search(problem)
-    found = relaxation_search(problem, backend=backend, time_limit=1, threads=2, **options)
+    found = relaxation_search(problem, backend=backend, time_limit=0.5, threads=2, **options)
     assert problem.verify(found.schedule) == []
     assert found.objective == pytest.approx(problem.value(found.schedule))
     assert not better(problem, first.objective, found.objective)
@@ -65,7 +70,8 @@ def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, optio
 def test_it_finds_what_list_schedules_miss():
     problem = dispatch(12, count=16)
     first = multi_search(problem)
-    found = relaxation_search(problem, backend="cpsat", time_limit=3, threads=2)
+    stop = until_better(problem, first.objective)
+    found = relaxation_search(problem, backend="cpsat", time_limit=30, threads=2, on_incumbent=stop)
     assert found.objective < first.objective
     assert "one model" in found.message
 
@@ -112,9 +118,10 @@ def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options
 
 @pytest.mark.parametrize("make", [profit, dispatch])
 def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
-    problem = make(4) if make is dispatch else make(4, count=24)
+    problem = make(4) if make is dispatch else make(4, count=12)
     first = multi_search(problem)
-    found = relaxation_search(problem, backend="cpsat", time_limit=4, threads=2, largest=10)
+    stop = until_better(problem, first.objective)
+    found = relaxation_search(problem, backend="cpsat", time_limit=30, threads=2, largest=10, on_incumbent=stop)
     assert problem.verify(found.schedule) == []
     assert better(problem, found.objective, first.objective)
     assert "windows" in found.message and "more than 10" in found.message and not found.details["complete"]

@@ -3,13 +3,11 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.heuristics import RULES, LeftWaiting, UnknownOrder, schedule_by_rule
-from schedlab.heuristics.rules import most_profit_first
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction
 from schedlab.simulation import simulate
 
@@ -221,9 +219,8 @@ def test_the_most_core_hours_per_energy_go_first():
 
 
 def test_without_any_power_the_most_core_hours_go_first():
-    cores, seconds = np.array([1, 4, 2]), np.array([10, 10, 30])
-    key = most_profit_first(cores, seconds, np.full(3, np.nan))
-    assert key.argsort().tolist() == [2, 1, 0]
+    jobs = [job("short", 10, cores=3), job("wide", 10, cores=4), job("long", 30, cores=2)]
+    assert starts(jobs, "profit") == {"long": 0, "wide": 30, "short": 40}
 
 
 def test_jobs_with_the_same_key_go_as_they_were_submitted():

@@ -166,7 +166,7 @@ def test_no_job_of_a_list_schedule_can_start_earlier(seed):
 def test_searches_keep_to_the_nodes_of_larger_sites(seed):
     p = large_site(seed)
     for method in ("multi-search", "lns:rounds=6", "lns@cpsat:rounds=4", "relaxation-search:largest=200"):
-        result = sl.solve(p, method=method, time_limit=0.7, threads=1, seed=seed)
+        result = sl.solve(p, method=method, time_limit=0.4, threads=1, seed=seed)
         assert violations(p, result.schedule) == []
         assert p.verify(result.schedule) == []
 

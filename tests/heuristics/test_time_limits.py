@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 from schedlab import lns, load, solve
-from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up
+from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up_for
 from schedlab.heuristics.clock import Clock, KernelStopped
-from schedlab.heuristics.delays import warm_up as warm_up_delays
-from schedlab.heuristics.lns.search import warm_up as warm_up_lns
 from schedlab.models.deadline import Deadline
 
 
 @pytest.fixture(scope="module", autouse=True)
-def compiled():
-    for prepare in (warm_up, warm_up_delays, warm_up_lns):
-        prepare()
+def compiled(problem):
+    for name in ("multi-search", "delay-search", "lns"):
+        warm_up_for(problem, name)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +116,7 @@ def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
 def test_methods_end_at_their_limit(method):
     problem = load("profit_medium").problem
     solve(problem, method=method, time_limit=0.1)  # compiled, imported
-    result = solve(problem, method=method, time_limit=1.0)
+    result = solve(problem, method=method, time_limit=0.5)
     assert result.status == "feasible" and not result.violations
 
 

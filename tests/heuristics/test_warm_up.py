@@ -6,14 +6,14 @@ import subprocess
 import sys
 
 import pytest
-from schedlab.heuristics import registry, warm_up_for
+from schedlab.heuristics import HEURISTICS, warm_up_for
 from schedlab.instances import load
 from schedlab.models import kind
 
 WARMED = """
 import sys
 import schedlab as sl
-from schedlab.heuristics.registry import warm_up_for
+from schedlab.heuristics import warm_up_for
 from schedlab.methods import parse_method
 from schedlab.models.compiling.cache import SharedCache
 
@@ -45,7 +45,7 @@ def test_a_second_process_compiles_what_the_solver_and_its_start_need_late(monke
     assert places == [*solver] and all(callable(kind.resolve(place)) for place in places)
     places.clear()
     warm_up_for(problem, start="delay-search")
-    assert places == [*registry.HEURISTICS["delay-search"].warm_up_late(problem), *solver]
+    assert places == [*HEURISTICS["delay-search"].warm_up_late(problem), *solver]
 
 
 QUICK = [("eurora_99", "multi-search"), ("profit_small", "rule:est"), ("theta_24", "dp")]

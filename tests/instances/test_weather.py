@@ -7,12 +7,13 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from schedlab.instances import InstanceError, WorkloadError
+from schedlab.instances import InstanceError, WorkloadError, read_weather
 from schedlab.instances.generators.climate import SEASONS, synthetic
-from schedlab.instances.weather import Weather, read_weather, weather_csv
+from schedlab.instances.weather import Weather, weather_csv
 from schedlab.models import StepFunction
-from schedlab.models.step_function import DAY, HOUR
 from shared_data import DATA as SHARED
+
+HOUR, DAY = 3600, 86400  # seconds
 
 Writer = Callable[[str, str], Path]
 DATA = SHARED / "weather_po_valley_pvgis"

@@ -195,7 +195,8 @@ def test_every_option_has_a_value_above() -> None:
 
 def test_a_start_has_at_most_half_of_the_time(request: pytest.FixtureRequest) -> None:
     """``+warm=relaxation-search`` used all of it."""
-    problem = sl.load("project_small").problem
+    tasks = [sl.Task.single("a", 2, {"m": 1}), sl.Task.single("b", 3, {"m": 1})]
+    problem = sl.Project(tasks, [sl.Resource("m", 1)], [("a", "b")])  # the longest path proves the optimum
     limits: list[float | None] = []
 
     def recording(problem: sl.Project, request: Any) -> sl.Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 import pytest
 import schedlab as sl
@@ -10,7 +11,7 @@ from made_heuristics import made
 from random_evictions import random_shared
 from schedlab.heuristics import HEURISTICS
 from schedlab.methods.portfolio import parsed_steps
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, Project, Queue, Resource, Task
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind, Step
 from small_profits import best_by_enumeration, tiny
@@ -18,6 +19,14 @@ from small_profits import best_by_enumeration, tiny
 NODES = Platform([NodeGroup("n", 3, {"cores": 16})])
 JOBS = [Job(f"j{k}", k, 5 + 7 * k % 11, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(6)]
 PROBLEM = Dispatch(NODES, JOBS, [Queue("q", 60)], "weighted-wait")
+
+
+def shop() -> sl.Project:
+    """Three jobs on three machines, each in an order of its own."""
+    visits = {"a": "xyz", "b": "yxz", "c": "zxy"}
+    tasks = [Task.single(job + m, 3 + k, {m: 1}) for job, order in visits.items() for k, m in enumerate(order)]
+    links = [(job + first, job + second) for job, order in visits.items() for first, second in pairwise(order)]
+    return Project(tasks, [Resource(m, 1) for m in "xyz"], links)
 
 
 def methods_of(result: sl.Result) -> list[str]:
@@ -42,7 +51,7 @@ def test_profits_equal_the_enumeration(seed):
 @pytest.mark.parametrize("name, method", [("theta_24", "dp"), ("project_small", "cpsat:modes")])
 def test_other_kinds_end_as_soon_as_the_optimum_is_proven(name, method):
     problem = sl.load(name).problem
-    found = sl.solve(problem, "auto", time_limit=30, threads=2)
+    found = sl.solve(problem, "auto", time_limit=15, threads=2)
     assert found.status == "optimal" and methods_of(found)[-1] == method
 
 
@@ -131,13 +140,11 @@ def test_what_it_does_not_obey_is_refused():
 
 @pytest.mark.parametrize("crash", [MemoryError(), RuntimeError("the tables do not fit"), TypeError("an id")])
 def test_a_step_that_crashes_does_not_lose_the_answers_of_the_others(monkeypatch, crash):
-    problem = sl.load("project_small").problem
-
     def crashing(*_):
         raise crash
 
     monkeypatch.setitem(HEURISTICS._found, "bounds", made(crashing, kinds=("project",), name="bounds"))
-    found = sl.solve(problem, "auto", time_limit=20, threads=2)
+    found = sl.solve(shop(), "auto", time_limit=8, threads=2)
     failed = next(step for step in found.details["steps"] if step.method == "bounds")
     assert failed.status == "error" and failed.message.startswith(type(crash).__name__)
     assert found.status == "optimal" and "bounds: error in" in found.message and f"({failed.message})" in found.message

@@ -16,7 +16,7 @@ from schedlab.backends.cpsat.backend import CpSat
 from schedlab.heuristics import ARGUMENT, HEURISTICS, OPTION, START, Heuristic, Incumbents, first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
-JOBS = [Job(f"j{k}", k, 5 + 7 * k % 11, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(4)]
+JOBS = [Job(f"j{k}", k, 5 + 7 * k % 11, 1 + k % 2, {"cores": 5 + 2 * (k % 4)}, "q") for k in range(3)]
 PROBLEM = Dispatch(Platform([NodeGroup("n", 3, {"cores": 16})]), JOBS, [Queue("q", 60)], "weighted-wait")
 asked: list[object] = []
 

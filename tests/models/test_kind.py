@@ -7,9 +7,9 @@ import pytest
 import schedlab as sl
 from made_heuristics import made
 from schedlab.heuristics import HEURISTICS, NotForThisProblem, NothingFound, answer
+from schedlab.models import PluginError
 from schedlab.models import kind as kinds
 from schedlab.models.kind import ProblemKind
-from schedlab.models.plugins import PluginError
 
 ROOT = Path(sl.__file__).parent
 BY_KIND = (ROOT / "bench", ROOT / "solve.py", ROOT / "methods", ROOT / "heuristics" / "registry.py")

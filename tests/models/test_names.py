@@ -8,9 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models.knapsack import Item, Knapsack
-from schedlab.models.platform import NamedNodes
-from schedlab.models.project.problem import ProjectMax
+from schedlab.models import Item, Knapsack, NamedNodes, ProjectMax
 from schedlab.models.reservations import Reservation
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])

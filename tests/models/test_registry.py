@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 import schedlab as sl
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 from schedlab.models.registry import NamedPart, Registry, Seconds, WholeSeconds, WrongOption
 
 

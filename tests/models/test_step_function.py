@@ -2,7 +2,8 @@
 
 import pytest
 from schedlab.models import ProblemError, StepFunction
-from schedlab.models.step_function import DAY, HOUR
+
+HOUR, DAY = 3600, 86400  # seconds
 
 
 def test_a_value_holds_until_the_next_time() -> None:

@@ -118,7 +118,7 @@ def test_wrong_options_give_the_one_message(beside):
 PYTHON = """
 import schedlab as sl
 from schedlab.simulation import OnDemandJob, Preemption
-day = sl.load("eurora_99").problem.at(12 * 3600, first=12)
+day = sl.load("eurora_99").problem.at(12 * 3600, first=4)
 for name in ("total-ends", "flow_shop.parts:TOTAL_ENDS"):
     problem = day.replace(objective=name)
     for method in ("multi-search", "cpsat:counts+warm"):
@@ -233,7 +233,7 @@ def test_the_table_of_the_documentation_has_all_groups_and_its_examples_work():
 METHODS = """
 import schedlab as sl
 from schedlab.methods.text import method_source
-day = sl.load("eurora_99").problem.at(12 * 3600, first=8)
+day = sl.load("eurora_99").problem.at(12 * 3600, first=4)
 for method in (
     "flow_shop.heuristics:RandomOrders:10",
     "flow_shop.backend:CpSatOneThread:counts",

@@ -67,7 +67,7 @@ def test_bench_simulate_takes_the_dispatchers_by_their_names(beside, tmp_path):
 
 PYTHON = """
 import schedlab as sl
-p = sl.load("eurora_99").problem.at(12 * 3600, first=10)
+p = sl.load("eurora_99").problem.at(12 * 3600, first=4)
 for method in ("random-orders:10", "cpsat-one-thread:pool+warm"):
     r = sl.solve(p, method=method, time_limit=2, seed=3)
     assert r.status in ("optimal", "feasible") and r.violations == [], r

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
+from draws import some_seeds_now
 from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import (
@@ -29,16 +30,17 @@ HET = Job.of_chunks("h", 1, 5, [(1, {"cores": 4}), (2, {"cores": 1})], "q", runt
 NAMES = ["fcfs", "easy", "conservative", "pbs-fifo", "easy++", "rule:wt", FirstFit]
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(20, 40))
 @pytest.mark.parametrize("name", NAMES, ids=str)
-def test_replays_of_small_worlds_with_chunks_have_no_fault(name):
+def test_replays_of_small_worlds_with_chunks_have_no_fault(name, seeds):
     several = early = 0
-    for seed in range(40):
+    for seed in seeds:
         world = random_world(seed, chunks=True)
         run, left = replay(world, name)
         assert faults(world, records(run), left) == [], f"seed {seed}"
         several += sum(bool(j.further) for j in world.jobs)
         early += run.history is not None
-    assert several > 30 and early > 1  # the worlds are not trivial
+    assert several > 15 and early > 0  # the worlds are not trivial
 
 
 @pytest.mark.parametrize("name", ["fcfs", "easy", "conservative", "pbs-fifo"])

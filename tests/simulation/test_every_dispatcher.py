@@ -4,6 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
+from draws import some_seeds_now
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
@@ -67,15 +68,16 @@ DISPATCHERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(1, 3))
 @pytest.mark.parametrize("feature", FEATURES)
 @pytest.mark.parametrize("dispatcher", DISPATCHERS)
-def test_a_replay_ends_without_a_fault(dispatcher: str, feature: str) -> None:
+def test_a_replay_ends_without_a_fault(dispatcher: str, feature: str, seeds: range) -> None:
     options = dict(FEATURES[feature])
     if "preemption" in options:
         options["preemption"] = urgent(options["preemption"])
     named = parse_dispatcher(dispatcher)
     solves = named.backend is not None
-    for seed in range(1 if solves else 3):
+    for seed in seeds:
         made = named.make(deterministic=0.02) if solves else dispatcher
         run = sl.simulate(day(seed, "preemption" in options), dispatcher=made, seed=seed, **options)
         assert run.violations == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     yield space["Small"]
 
 
+@cache
+def constructs_of_seed(seed: int) -> frozenset[Construct]:
+    """Return the constructs of the random model of a seed."""
+    return constructs_of(random_model(seed).model)
+
+
+@cache
 def one_objective(seed: int) -> tuple[sl.Model, Truth]:
     """Return the random model of a seed with its first objective alone, and its optimum by enumeration."""
     m = random_model(seed).model
@@ -73,7 +81,7 @@ def test_without_a_construct_a_model_has_the_same_optimum(construct: Construct) 
     count = seed = 0
     while count < CONTAINING:
         seed += 1
-        if construct in constructs_of(random_model(seed).model):
+        if construct in constructs_of_seed(seed):
             m, truth = one_objective(seed)
             if construct in constructs_of(m):
                 count += 1

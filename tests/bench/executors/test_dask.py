@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs import dask_executor as module
 from schedlab.bench.runs.dask_executor import DaskExecutor

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from bench.executors.test_dask import PLANTED, Heard, marks, runs_of
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.runs import slurm_executor as executor
 from schedlab.bench.runs.executors import Setting, Task

@@ -9,8 +9,8 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Result
+from schedlab.bench import WrongUse
 from schedlab.bench.cli.guide import DayOfScenario, confusion, errors_by_distance, learn, leave_out, usual
-from schedlab.bench.errors import WrongUse
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.records.record import outcome, record
 from schedlab.bench.runs.selection import Run

@@ -121,7 +121,10 @@ def test_wrong_use_is_a_sentence(bench, folder, arguments, words):
 
 @pytest.mark.parametrize(
     ("excerpt", "jobs", "left_out", "load_offered"),
-    [("curie_all_23d_2012-07-13", 31713, 1838, "4.281"), ("curie_part4_fat_30d_2012-04-20", 7641, 587, "0.850")],
+    [
+        pytest.param("curie_all_23d_2012-07-13", 31713, 1838, "4.281", marks=pytest.mark.slow),
+        ("curie_part4_fat_30d_2012-04-20", 7641, 587, "0.850"),
+    ],
 )
 def test_the_excerpts_of_the_log_can_be_imported(bench, folder, excerpt, jobs, left_out, load_offered):
     log = CURIE / f"{excerpt}.swf.gz"

@@ -7,9 +7,18 @@ from pathlib import Path
 import pytest
 import schedlab
 from fuzz_seeds import IMOPSE, MSLIB
-from schedlab.instances import Instance, load, read_fjsplib, read_jsplib, read_mmlib, read_patterson, read_psplib
+from schedlab.instances import (
+    Instance,
+    load,
+    read_fjsplib,
+    read_imopse,
+    read_jsplib,
+    read_mmlib,
+    read_mslib,
+    read_patterson,
+    read_psplib,
+)
 from schedlab.instances.classic import LIBRARIES
-from schedlab.instances.formats.projects import read_imopse, read_mslib
 from schedlab.instances.formats.shops import (
     read_aircraft_landing,
     read_flow_shop,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from rich.console import Console
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.kinds.base import show_results
 from schedlab.bench.kinds.profit import ProfitResults, scenario_results

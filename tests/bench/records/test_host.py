@@ -5,8 +5,7 @@ import platform
 
 import psutil
 import pytest
-from schedlab.bench import read_results
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse, read_results
 from schedlab.bench.pages.plot import plot
 from schedlab.bench.records import record as machine
 from schedlab.bench.records.record import record

@@ -149,7 +149,7 @@ class TestManifest:
             (place / NAME).write_text(text)
             ((name, fault),) = faults_of_manifest(place)
             assert name == NAME and reason in fault
-        from schedlab.bench.errors import WrongUse
+        from schedlab.bench import WrongUse
 
         with pytest.raises(WrongUse, match="remove it"), Store(place):
             pass

@@ -7,11 +7,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from schedlab.bench import read_results
-from schedlab.bench.errors import WrongUse
-from schedlab.bench.records.record import record
+from schedlab.bench import WrongUse, read_results
+from schedlab.bench.records.record import platform_of, record
 from schedlab.bench.records.store import Store, files, name_of, read
 from schedlab.bench.runs.selection import Run
+from schedlab.instances.sites import write_site
+from schedlab.models import Partition, Site, SiteNode
 
 RUN = Run("day", "day", "c", "highs:pool@900s+warm", 3, kind="dispatch")
 FOUND = {"status": "feasible", "objective": 2.5, "verified": True, "sense": "minimize", "schedule": {}}
@@ -50,6 +51,35 @@ def test_a_record_never_holds_infinity_or_nan(tmp_path):
     assert made["bound"] is None and made["seconds"]["build"] is None and made["gap"] is None
     with Store(tmp_path) as store:
         json.loads(store.write(made).read_text(), parse_constant=pytest.fail)
+
+
+LOG = """\
+; MaxProcs: 68
+; UnixStartTime: 0
+1 0 0 50 32 -1 -1 32 60 -1 1 1 1 1 1 -1 -1 -1
+2 5 0 50 32 -1 -1 32 60 -1 1 1 1 1 1 -1 -1 -1
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "written"),
+    [
+        (("r1i0n1", "r1i0n0", "login-a", "n007"), "r1i0n[1,0],login-a,n007"),
+        (("v[0]", "v[1]", "x[0]", "x[1]"), ["v[0]", "v[1]", "x[0]", "x[1]"]),
+    ],
+)
+def test_a_record_of_a_replay_keeps_the_names_of_the_nodes(bench, in_process, tmp_path, names, written):
+    nodes = [*(SiteNode(name, 16) for name in names), SiteNode("fat", 4)]
+    partition = Partition("1", tuple(node.name for node in nodes), default=True)
+    write_site(Site("machine", nodes, [partition]), tmp_path / "site.toml")
+    (tmp_path / "log.swf").write_text(LOG)
+    words = ["--site", tmp_path / "site.toml", "--dispatchers", "fcfs", "--jobs", 1, "--out", tmp_path / "out"]
+    code, _, err = bench("simulate", tmp_path / "log.swf", *words)
+    assert code == 0, err
+    groups = read(files(tmp_path / "out")[0])["simulation"]["platform"]
+    assert [group["names"] for group in groups] == [written, "fat"]
+    assert platform_of(groups).nodes == (*names, "fat")
+    assert bench("verify", tmp_path / "out")[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.bench.replays.study import study_names
-from schedlab.instances.registry import SHIPPED
 from schedlab.simulation.desired_use import desired_figures
 
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -53,7 +52,7 @@ def test_replays_beside_a_desired_profile_have_its_figures(run, tmp_path):
 
 
 def test_the_profile_of_an_instance_is_that_of_its_replays(run, tmp_path):
-    shutil.copytree(SHIPPED / "eurora_99", tmp_path / "own")
+    shutil.copytree(sl.load("eurora_99").path, tmp_path / "own")
     (tmp_path / "own" / "desired.csv").write_text(DAY_NIGHT)
     code, text = run("simulate", "own", "--dispatchers", "easy-profile", "--out", "r")
     assert code == 0 and run("verify", "r")[0] == 0, text

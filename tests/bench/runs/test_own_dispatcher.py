@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from in_process import perform_in_process
 from schedlab.bench.records.store import read
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 from schedlab.simulation import parse_dispatcher
 
 COUNT = itertools.count()

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import schedlab as sl
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.kinds.dispatch import LARGE_DISPATCH, SMALL_DISPATCH
 from schedlab.bench.runs.progress import how_long, worst_case
 from schedlab.bench.runs.selection import Run, RunRequest, key_of, parse_methods, parse_seeds, plan

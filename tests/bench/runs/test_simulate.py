@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench import read_results
+from schedlab.bench import WrongUse, read_results
 from schedlab.bench.cli.app import main
-from schedlab.bench.errors import WrongUse
 from schedlab.bench.records.record import failed, plain, record
 from schedlab.bench.records.store import Store, read
 from schedlab.bench.replays.carry_out import trace_name

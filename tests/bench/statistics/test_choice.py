@@ -4,7 +4,7 @@ import math
 from itertools import permutations
 
 import pytest
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.statistics.comparison import borda, minizinc, statistics_of
 from schedlab.bench.statistics.measures import (
     PROOF,

@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.backends import UnknownName
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.statistics.comparison import compare, least_problems, two_folders
 from schedlab.bench.statistics.sample import sample_of
 from synthetic_runs import draw, made

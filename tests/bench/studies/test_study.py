@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.backends import UnknownName
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.replays.carry_out import compare, draw_figures
 from schedlab.bench.replays.study import Exhibit, Order, Quantity, Study, find_study, study_names
 from schedlab.bench.tables.replays import RECORDED, DispatcherRow

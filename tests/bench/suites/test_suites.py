@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.runs import suites
 from schedlab.bench.runs.chosen import choose, plans_of
 from schedlab.bench.runs.selection import RunRequest
 from schedlab.bench.runs.suites import BestKnown, collected, new_bests, read_suite, shipped_suites
 from schedlab.instances import load
-from schedlab.models.words import how_many
 from shared_data import DATA
 
 EXAMPLES = suites.SHIPPED / "examples"
@@ -285,7 +284,7 @@ def test_a_data_folder_without_instances_is_wrong_use(bench, tmp_path, names):
     code, out, err = bench("run", "classic", "--data", tmp_path)
     assert (
         code == 2
-        and f"none of its {how_many(len(names), 'file')} is an instance" in err
+        and f"none of its {len(names)} file{'s' * (len(names) != 1)} is an instance" in err
         and "Traceback" not in out + err
     )
 

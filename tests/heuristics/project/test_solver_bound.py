@@ -10,8 +10,7 @@ from schedlab.heuristics.project import bound_for_solvers as given
 from schedlab.heuristics.project import bounds
 from schedlab.heuristics.project.bound_for_solvers import bound_for_solvers
 from schedlab.heuristics.project.bounds import kept_for_bound, proved_bound
-from schedlab.models import Mode, Project, Resource, Task
-from schedlab.models.project.problem import ProjectMax
+from schedlab.models import Mode, Project, ProjectMax, Resource, Task
 
 from .small import job_shop, random_project
 from .test_bounds import by_enumeration

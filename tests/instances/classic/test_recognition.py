@@ -4,9 +4,16 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.instances import FormatError, load, read_fjsplib, read_jsplib, read_patterson, read_psplib
+from schedlab.instances import (
+    FormatError,
+    load,
+    read_fjsplib,
+    read_jsplib,
+    read_patterson,
+    read_progen_max,
+    read_psplib,
+)
 from schedlab.instances.classic import is_classic, read_classic, read_knapsack
-from schedlab.instances.formats.projects import read_progen_max
 from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.models import ProblemError
 from shared_data import DATA

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances import (
     FormatError,
@@ -23,12 +23,12 @@ from schedlab.instances import (
     read_psplib,
     read_sacct,
     read_swf,
+    read_weather,
 )
 from schedlab.instances.files import lines as limits
 from schedlab.instances.files.lines import read_lines
 from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.eurora import COLUMNS
-from schedlab.instances.weather import read_weather
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 
 Writer = Callable[[str, str], Path]

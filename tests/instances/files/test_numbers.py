@@ -11,7 +11,16 @@ from typing import Any
 import fuzz_seeds as seeds
 import pytest
 from schedlab import SchedlabError
-from schedlab.instances import load, read_events, read_fjsplib, read_jsplib, read_patterson, read_psplib, read_trace
+from schedlab.instances import (
+    load,
+    read_events,
+    read_fjsplib,
+    read_jsplib,
+    read_patterson,
+    read_psplib,
+    read_trace,
+    read_weather,
+)
 from schedlab.instances.classic import read_classic
 from schedlab.instances.files.lines import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
 from schedlab.instances.files.profile_file import read_series, read_wishes
@@ -19,7 +28,6 @@ from schedlab.instances.formats.cooling_tables import read_cooling
 from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.instances.formats.slurm_values import count_of_hosts, hosts_of
 from schedlab.instances.sites.machine_state import read_state
-from schedlab.instances.weather import read_weather
 
 NO_NUMBERS = [
     "nan",

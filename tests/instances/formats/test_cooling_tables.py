@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from schedlab.instances import InstanceError, WorkloadError
+from schedlab.instances import InstanceError, WorkloadError, read_weather
 from schedlab.instances.formats.cooling_tables import (
     SHIPPED,
     UnknownCooling,
@@ -19,7 +19,6 @@ from schedlab.instances.formats.cooling_tables import (
 )
 from schedlab.instances.generators import cooling_fit
 from schedlab.instances.generators.cooling_fit import MOST, SUMMER, WINTER, ship, shipped
-from schedlab.instances.weather import read_weather
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]

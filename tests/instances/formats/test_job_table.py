@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
+import schedlab as sl
 from pyarrow import parquet
-from schedlab.errors import MissingPackage
 from schedlab.instances import Workload, WorkloadError, load, open_trace, read_job_table, read_trace
 from schedlab.instances.formats import job_table
 from schedlab.instances.traces import guess_format
@@ -131,5 +131,5 @@ def test_damaged_parquet_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(WorkloadError, match="expected a Parquet file"):
         read_trace(path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingPackage, match="schedlab\\[parquet\\]"):
+    with pytest.raises(sl.SchedlabError, match="schedlab\\[parquet\\]"):
         read_trace(path)

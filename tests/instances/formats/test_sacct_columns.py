@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from schedlab.instances import WorkloadError, read_sacct
-from schedlab.instances.traces import guess_format, read_trace
+from schedlab.instances import WorkloadError, read_sacct, read_trace
+from schedlab.instances.traces import guess_format
 
 COMMAND = "sacct --allusers --duplicates --parsable2 --format=JobID,"
 ROW = {

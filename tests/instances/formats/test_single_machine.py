@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from fuzz_seeds import IMOPSE, LANDING, MSLIB, PATTERSON
-from schedlab.instances import FormatError, load
-from schedlab.instances.formats.projects import read_imopse, read_mslib
+from schedlab.instances import FormatError, load, read_imopse, read_mslib
 from schedlab.instances.formats.shops import penalty_scale, read_aircraft_landing, read_weighted_tardiness
 
 

@@ -10,7 +10,8 @@ from schedlab.instances import load, write
 from schedlab.instances.formats.cooling_tables import cooling
 from schedlab.instances.generators.computing_centre import HOURS, generate, offered_load
 from schedlab.models import Job
-from schedlab.models.dispatch.jobs import DAY
+
+DAY = 86400  # seconds
 
 SHIPPED = {
     "profit_small": {"jobs": 60, "seed": 25, "nodes": 8, "days": 2, "shortest": 600, "step": 60},

@@ -10,7 +10,9 @@ import pytest
 from schedlab.instances import generators, load, write
 from schedlab.instances.generators.eurora import PROFILES, platform
 from schedlab.models import Dispatch, Job
-from schedlab.models.dispatch.jobs import DAY, impossible
+from schedlab.models.dispatch.jobs import impossible
+
+DAY = 86400  # seconds
 
 NODES = {"eurora_99": (99, 4), "eurora_330": (330, 65), "eurora_700": (700, 65)}
 Free = dict[str, list[int]]

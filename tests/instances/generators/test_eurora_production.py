@@ -8,8 +8,9 @@ import schedlab as sl
 from schedlab import WrongValue
 from schedlab.bench.cli.app import main
 from schedlab.instances import generators, load
-from schedlab.models.dispatch.jobs import DAY
 from schedlab.models.server_events import ServerEvent
+
+DAY = 86400  # seconds
 
 WEEK = "eurora_production"
 

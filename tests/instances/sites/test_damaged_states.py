@@ -6,7 +6,7 @@ from datetime import UTC
 from typing import Any
 
 import pytest
-from schedlab.errors import WrongValue
+from schedlab import WrongValue
 from schedlab.instances.sites.pbs_state import state_from_pbs
 from schedlab.instances.sites.slurm_state import state_from_slurm
 

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from functools import cache
 
 import pytest
 import schedlab as sl
@@ -196,14 +197,18 @@ def enumerate_optimum(problem, latest=8):
     return best
 
 
+@cache
+def optimum_of(seed):
+    return enumerate_optimum(tiny(seed))
+
+
 def problem_of(problem, one):
     return problem.replace(jobs=[one])
 
 
 @pytest.mark.parametrize("seed", some_now(range(14), 5))
 def test_formulations_against_complete_enumeration(seed):
-    problem = tiny(seed)
-    optimum = enumerate_optimum(problem)
+    problem, optimum = tiny(seed), optimum_of(seed)
     for name in problem.formulations:
         result = sl.solve(problem, method=f"cpsat:{name}", threads=1)
         assert result.violations == [], name
@@ -218,8 +223,7 @@ def test_formulations_against_complete_enumeration(seed):
 @pytest.mark.parametrize("lowering", ["3s-energy", "1s..9s-energy", "3s-relax", "3s"])
 def test_grids_against_complete_enumeration(seed, lowering):
     """Relaxed grids give lower bounds, restricted grids give none; schedules that are read back are always feasible."""
-    problem = tiny(seed)
-    optimum = enumerate_optimum(problem)
+    problem, optimum = tiny(seed), optimum_of(seed)
     for name in ("classes", "pool"):
         result = sl.solve(problem, method=f"highs:{name}@{lowering}", threads=1)
         assert result.violations == []

@@ -12,6 +12,7 @@ from schedlab.models import (
     Chunk,
     Dispatch,
     Job,
+    NamedNodes,
     NodeGroup,
     Platform,
     ProblemError,
@@ -22,7 +23,6 @@ from schedlab.models import (
     StepFunction,
 )
 from schedlab.models.dispatch.eligible import NodeSets, NotPlaced, eligible_nodes, least_amounts, read_features
-from schedlab.models.platform import NamedNodes
 from small_sites import optimum, random_site, violations
 
 FIELDS = ("nodes", "features", "per_node", "whole_nodes", "licences")

@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.models import ProblemError, Schedule
-from schedlab.models.knapsack import Item, Knapsack
+from schedlab.models import Item, Knapsack, ProblemError, Schedule
 
 
 def random_knapsack(seed: int) -> Knapsack:

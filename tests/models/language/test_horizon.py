@@ -179,7 +179,7 @@ def test_a_solution_beyond_the_derived_horizon_is_no_violation():
     m.minimize(a.end + b.end)
     far = sl.Assignment(m, {a: 10**6, b: 0})
     assert m.horizon == 7 and m.check(far) == []
-    r = sl.solve(m, backend="cpsat", warm_start=far)
+    r = sl.solve(m, backend="cpsat", warm_start=far, threads=1, seed=1)
     assert (r.status, r.objective, r.warm_start.fate == "rejected") == ("optimal", 7, False)
     assert m.check(sl.Assignment(m, {a: -1, b: 0})) != []
 

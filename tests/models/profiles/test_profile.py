@@ -31,7 +31,8 @@ from schedlab.models.profiles import (
     power_cap,
     profile_of,
 )
-from schedlab.models.step_function import DAY, HOUR
+
+HOUR, DAY = 3600, 86400  # seconds
 
 MACHINE = Platform([NodeGroup("thin", 3, {"cores": 16}), NodeGroup("gpu", 2, {"cores": 8, "gpus": 2})])
 TIMES = st.integers(-200, 200)

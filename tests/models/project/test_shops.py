@@ -8,9 +8,8 @@ import pytest
 import random_shops as shops
 import schedlab as sl
 from schedlab.backends import backend
-from schedlab.models import Mode, ProblemError, Project, Resource, Schedule, Task
+from schedlab.models import Mode, ProblemError, Project, ProjectMax, Resource, Schedule, Task
 from schedlab.models.project.objectives import OBJECTIVES
-from schedlab.models.project.problem import ProjectMax
 
 OF_DATES = (
     "makespan",

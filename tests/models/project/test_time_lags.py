@@ -6,8 +6,7 @@ import random
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.models import ProblemError, Resource, Schedule, Task
-from schedlab.models.project.problem import ProjectMax
+from schedlab.models import ProblemError, ProjectMax, Resource, Schedule, Task
 
 
 def random_project_max(seed: int) -> ProjectMax:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.errors import WrongUse
+from schedlab.bench import WrongUse
 from schedlab.bench.replays.settings import ReplaySettings
 from schedlab.instances import Workload, WorkloadError, open_trace
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running

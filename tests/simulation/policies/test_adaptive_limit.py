@@ -156,7 +156,7 @@ def test_no_solution_after_all_attempts():
 @pytest.mark.parametrize("family", ["pcp", "hcp"])
 def test_other_dispatchers_take_it(family):
     day = sl.load("eurora_99")
-    w = sl.Workload.of(day.dispatch).first(40)
+    w = sl.Workload.of(day.dispatch).first(20)
     one, two = (
         sl.simulate(w, day.platform, CPDispatcher(family, 3, deterministic=0.05, adaptive=True)) for _ in range(2)
     )

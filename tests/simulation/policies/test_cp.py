@@ -8,8 +8,13 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation import CPDispatcher, Moment, simulate
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+from schedlab.simulation import CPDispatcher, Moment, parse_dispatcher, simulate
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 100), Queue("slow", 1000))

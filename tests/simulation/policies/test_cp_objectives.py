@@ -9,7 +9,12 @@ from schedlab.backends import UnknownName
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES
 from schedlab.simulation import CPDispatcher, Moment, parse_dispatcher
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 NODE = Platform([NodeGroup("n", 1, {"cores": 4})])
 QUEUES = [Queue("fast", 5), Queue("slow", 40)]
@@ -130,7 +135,7 @@ def test_every_objective_replays_a_morning_by_name_twice_the_same(name, aim):
 
 def test_the_objective_of_the_version_by_name_changes_nothing():
     day = sl.load("eurora_99")
-    w = sl.Workload.of(day.dispatch).first(60)
+    w = sl.Workload.of(day.dispatch).first(30)
     for name in ("hcp3", "pcp1"):
         usual = "slowdown" if name == "hcp3" else "weighted-tardiness"
         one, two = (

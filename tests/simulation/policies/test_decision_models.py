@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch.arrays import Returns
-from schedlab.models.language.quantities import windows_of
-from schedlab.simulation import Moment
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+from schedlab.simulation import Moment, parse_dispatcher
 from schedlab.simulation.dispatchers.cp.model import (
     FOLLOWED,
     Held,
@@ -19,6 +18,12 @@ from schedlab.simulation.dispatchers.cp.model import (
     without_horizon,
 )
 from schedlab.simulation.dispatchers.cp.placing import Register
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 PLATFORM = Platform([NodeGroup("n", 64, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 100, daily=()),)
@@ -80,10 +85,12 @@ def test_the_problem_of_a_decision_is_the_one_that_the_checked_constructor_makes
 
 
 def test_windows_of_one_pair_are_kept_as_they_are():
-    assert windows_of("a", 7) == ((7, 7),)
-    assert windows_of("a", (3, 9)) == windows_of("a", ((3, 9),)) == windows_of("a", [(3, 9)]) == ((3, 9),)
+    m = sl.Model("windows")
+    assert m.interval("a", size=1, start=7).declared_windows == ((7, 7),)
+    for k, window in enumerate([(3, 9), ((3, 9),), [(3, 9)]]):
+        assert m.interval(f"b{k}", size=1, start=window).declared_windows == ((3, 9),)
     with pytest.raises(ValueError, match="ends before it begins"):
-        windows_of("a", ((9, 3),))
+        m.interval("c", size=1, start=((9, 3),))
 
 
 def test_the_pooled_start_ignores_nodes_and_keeps_the_order_of_the_jobs():

@@ -253,7 +253,7 @@ def test_the_horizon_of_the_thesis_is_long_enough():
 @pytest.mark.parametrize("name", ["cpmodel@cpsat", "portfolio@cpsat"])
 def test_a_morning_is_valid_and_reproducible_and_has_its_phases(name):
     day = sl.load("eurora_99")
-    w = sl.Workload.of(day.dispatch).first(40)
+    w = sl.Workload.of(day.dispatch).first(20)
     one, two = (sl.simulate(w, day.platform, parse_dispatcher(name).make(deterministic=0.05)) for _ in range(2))
     assert one.violations == [] and (one.start >= 0).all()
     assert one.start.tolist() == two.start.tolist()
@@ -295,7 +295,7 @@ def test_above_the_threshold_the_portfolio_is_pbs_walltime(platform, monkeypatch
 
 def test_below_the_threshold_the_portfolio_is_cpmodel():
     day = sl.load("eurora_99")
-    w = sl.Workload.of(day.dispatch).first(30)
+    w = sl.Workload.of(day.dispatch).first(20)
     light = sl.simulate(w, day.platform, Portfolio(deterministic=0.05))
     model = sl.simulate(w, day.platform, CPModel(deterministic=0.05))
     assert light.start.tolist() == model.start.tolist()

@@ -5,12 +5,12 @@ import random
 import numpy as np
 import pytest
 import schedlab as sl
+from draws import some_seeds_now
 from plain_psp import Job as PlainJob
 from plain_psp import replay
 from schedlab import WrongValue
 from schedlab.instances import Workload
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.plugins import PluginError
+from schedlab.models import Dispatch, Job, NodeGroup, Platform, PluginError, Queue
 from schedlab.models.registry import WrongOption
 from schedlab.simulation import POLICIES, check_dispatcher, simulate
 from schedlab.simulation.dispatchers.policy import psp
@@ -59,10 +59,11 @@ def test_a_job_beyond_its_walltime_has_the_accuracy_1():
     assert request_accuracy(np.array([0, 5, 10, 30]), np.array([10, 10, 10, 10])).tolist() == [0.1, 0.5, 1.0, 1.0]
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(10, 25))
 @pytest.mark.parametrize("first_class", ["best", "worst"])
-def test_psp_equals_a_plain_simulator_on_25_random_workloads(first_class):
+def test_psp_equals_a_plain_simulator_on_random_workloads(first_class, seeds):
     overtaken = 0
-    for seed in range(25):
+    for seed in seeds:
         processors, rows = random_rows(seed)
         w = world(processors, *rows)
         found = simulate(w, machine(processors), POLICIES["easy"].with_ranker(Penalty(first_class=first_class)))
@@ -70,7 +71,7 @@ def test_psp_equals_a_plain_simulator_on_25_random_workloads(first_class):
         first = {"best": 5, "worst": 1}[first_class]
         assert found.start.tolist() == replay([PlainJob(*row) for row in rows], processors, first), seed
         overtaken += found.start.tolist() != simulate(w, machine(processors), "easy").start.tolist()
-    assert overtaken > 20  # the classes matter in these workloads
+    assert overtaken > 0.7 * len(seeds)  # the classes matter in these workloads
 
 
 @pytest.mark.parametrize("base", ["easy", "conservative"])

@@ -1,11 +1,12 @@
 """The names of rankers: parameters, predictors, errors."""
 
 import random
+from functools import cache
 
 import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
-from schedlab.models.plugins import PluginError
+from schedlab.models import PluginError
 from schedlab.models.registry import WrongOption
 from schedlab.simulation import check_dispatcher, is_dispatcher, parse_dispatcher, parse_ranker
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize
@@ -79,6 +80,7 @@ def log():
 LOG = log()
 
 
+@cache
 def starts(text):
     return sl.simulate(LOG, dispatcher=text).start.tolist()
 

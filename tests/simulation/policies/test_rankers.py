@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab import WrongValue
 from schedlab.instances import Workload
-from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
-from schedlab.models.plugins import PluginError
+from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, PluginError, Queue
 from schedlab.models.server_events import ServerEvent
 from schedlab.simulation import (
     POLICIES,

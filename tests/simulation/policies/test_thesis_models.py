@@ -24,7 +24,7 @@ def problem(seed, now=5000):
             f"j{k}", now - int(rng.integers(0, 12)), int(rng.integers(2, 15)), 1, {"cores": int(rng.integers(2, 5))},
             str(rng.choice(["fast", "slow"])),
         )
-        for k in range(6)
+        for k in range(5)
     ]  # fmt: skip
     held = Running(Job("held", now - 9, 14, 1, {"cores": 3}, "slow"), now - 9, {"n-1": 1}, now + 5)
     return Dispatch(TWO, jobs, QUEUES, "makespan", now, [held])

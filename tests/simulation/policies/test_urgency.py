@@ -6,10 +6,15 @@ import numpy as np
 import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.simulation import Moment, simulate
-from schedlab.simulation.dispatchers.cp.dispatcher import make
+from schedlab.simulation import Moment, parse_dispatcher, simulate
 from schedlab.simulation.dispatchers.cp.model import Guard, running_usage
 from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register
+
+
+def make(name, backend="cpsat", **options):
+    """Return a dispatcher that solves models by a backend."""
+    return parse_dispatcher(f"{name}@{backend}").make(**options)
+
 
 DAY = 86400
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2})])

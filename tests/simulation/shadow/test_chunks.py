@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from draws import some_seeds_now
 from machine_states import NOW, random_state, small_state, waiting, with_chunks, with_reservations
 from schedlab.instances import WorkloadError
 from schedlab.instances.sites.machine_state import Document, state_of
@@ -61,11 +62,12 @@ def test_dispatchers_without_chunks_are_refused_as_in_replays():
         decide(state, "dardis:throughput")
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(6, 12))
 @pytest.mark.parametrize("name", ["pcp3@cpsat", "hcp3@cpsat", "cpmodel@cpsat", "portfolio@cpsat"])
-def test_cp_dispatchers_answer_random_states_with_chunks(name):
+def test_cp_dispatchers_answer_random_states_with_chunks(name, seeds):
     """``decide`` raises if its independent check finds a fault; odd states have reservations."""
     several = 0
-    for seed in range(12):
+    for seed in seeds:
         values = with_chunks(random_state(seed), seed)
         answer = decide(read(with_reservations(values, seed) if seed % 2 else values), name, decision_time=5)
         several += sum(bool(s.further) for s in answer.starts)

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from draws import some_seeds_now
 from machine_states import NOW, random_state, small_state, waiting
 from schedlab import SchedlabError, WrongValue
 from schedlab.instances.sites.machine_state import Document, state_of
@@ -102,16 +103,17 @@ def test_an_empty_queue_has_an_empty_answer():
     assert decide(read(small_state(waiting=[])), "easy").to_json()["starts"] == []
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(12, 25))
 @pytest.mark.parametrize(
     "name", ["fcfs", "easy", "conservative", "easy++", "pbs-fifo", "easy+fairshare", "rule:slowdown", "hcp3@cpsat"]
 )
-def test_answers_to_random_states_are_possible(name):
+def test_answers_to_random_states_are_possible(name, seeds):
     """``decide`` raises if its independent check finds a fault."""
     started = planned = 0
-    for seed in range(25):
+    for seed in seeds:
         answer = decide(read(random_state(seed)), name, decision_time=0.2)
         started, planned = started + len(answer.starts), planned + len(answer.planned)
-    assert started > 20
+    assert started > 9
     assert (planned > 0) == (name in ("easy", "conservative", "easy++", "pbs-fifo", "easy+fairshare"))
 
 

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from draws import some_seeds_now
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
@@ -81,6 +82,7 @@ def test_running_jobs_of_the_private_queue_are_inside_of_the_reservation():
         assert decide(state(held, queues=queues, running=running, waiting=job), "easy").starts == starts
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(20, 40))
 @pytest.mark.parametrize(
     "name",
     [
@@ -88,14 +90,14 @@ def test_running_jobs_of_the_private_queue_are_inside_of_the_reservation():
         "cpmodel@cpsat", "portfolio@cpsat",
     ],
 )  # fmt: skip
-def test_answers_to_random_states_with_reservations_are_possible(name):
+def test_answers_to_random_states_with_reservations_are_possible(name, seeds):
     """``decide`` raises if its independent check finds a fault."""
     started = planned = 0
-    for seed in range(12 if name.endswith("cpsat") else 40):
+    for seed in seeds:
         found = read(with_reservations(random_state(seed), seed))
         answer = decide(found, name, decision_time=0.2)
         started, planned = started + len(answer.starts), planned + len(answer.planned)
-    assert started > 5
+    assert started > 2
     assert (planned > 0) == (name in ("easy", "conservative", "easy+fairshare", "pbs-fifo", "pbs-walltime"))
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.models.array_types import Ints
 from schedlab.models.compiled import compiled
 from schedlab.simulation.slurm.node_bits import (
     add_node,
@@ -21,6 +20,8 @@ from schedlab.simulation.slurm.node_bits import (
     remove_node,
     words_for,
 )
+
+Ints = np.ndarray
 
 NODES = 130  # three words, of which the last is not full
 

@@ -11,8 +11,7 @@ from schedlab.backends import UnknownName
 from schedlab.instances import Workload
 from schedlab.instances.generators import fing
 from schedlab.instances.generators.fing import improved, intervals_of_users, numbers_by_share, walltime_of
-from schedlab.models import NodeEvent
-from schedlab.models.plugins import PluginError
+from schedlab.models import NodeEvent, PluginError
 from schedlab.simulation import SimulationError, users_of
 from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested
 
