@@ -39,6 +39,7 @@ from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.site_limits import node_events_of, on_site, site_limits
+from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
 from .preemption import Preemption
@@ -409,7 +410,8 @@ def simulate(
         check_takes_chunks(jobs, chosen.made, chosen.name, private)
     check_takes_all_nodes(jobs, chosen.made, chosen.name)
     added = features_of(features) if features else []
-    alone = not (states or server or on_demand or added) and (power is None or power.still)
+    reserving = None if site is None or scheduler is not None else site_reservations(site, jobs, machine)
+    alone = not (states or server or on_demand or added or reserving) and (power is None or power.still)
     rank = rank_of(placing, machine)
     by_count = chosen.policy is not None and alone and rank is None
     at_begin = None
@@ -428,6 +430,7 @@ def simulate(
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
+        *([reserving] if reserving is not None else []),
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),
@@ -467,6 +470,7 @@ def simulate(
         on_each_node=on_each_node,
         stops=stops,
         limits_of=None if site is None else site_limits(site),
+        reserved_of=None if site is None else reservations_of(site),
     )
     for feature in added:
         simulation.violations += feature.check(simulation)

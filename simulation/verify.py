@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from .verify_features import (
     power_faults,
     preemption_faults,
     production_faults,
+    rest_of,
     rows_of,
     state_faults,
 )
@@ -41,6 +42,7 @@ def violations(
     on_each_node: bool = False,
     stops: Iterable[tuple[str, int]] = (),
     limits_of: Callable[[Workload, Platform], Sequence[NamedLimit]] | None = None,
+    reserved_of: Callable[[Workload, Platform], SiteReserved] | None = None,
 ) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
@@ -70,8 +72,10 @@ def violations(
     13. Each job is on nodes that it may use (``Queue.nodes``, ``Job.nodes``, ``features``), with at most ``per_node`` units on
         each, and alone on them with ``whole_nodes``. Running jobs hold at most the licences of the platform, and what the
         limits allow that ``limits_of`` returns.
+    14. No job could run, by its walltime, into a reservation of the site (``reserved_of``) on one of its nodes; jobs that ask
+        for one start in it, on its nodes, or after its end.
 
-    2, 3, 5, 6, 7, 9 and 13 hold for all attempts; 2 and 3 not for those that began before the replay.
+    2, 3, 5, 6, 7, 9, 13 and 14 hold for all attempts; 2, 3 and 14 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -89,6 +93,8 @@ def violations(
         Nodes whose jobs end early for a feature of a third party, each with the time.
     limits_of : callable, optional
         Returns the limits on what running jobs of a workload hold together; None: there are none beside licences.
+    reserved_of : callable, optional
+        Returns the reservations of the site; None: there are none.
 
     Returns
     -------
@@ -115,6 +121,9 @@ def violations(
     missing_jobs += _fits(runs, runs.started)
     limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
     of_places = (node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits))
+    if reserved_of is not None:
+        reserved = reserved_of(runs.workload, replay.platform)
+        of_places = (*of_places, reservation_faults(runs, rows_of(replay), reserved))
     for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops)):
         listed = list(faults)
         missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])
@@ -457,6 +466,123 @@ class NamedLimit(Protocol):
     def minutes(self) -> LimitInMinutes | None:
         """Of a limit in minutes, how it changes with time."""
         ...
+
+
+class ReservedTimes(Protocol):
+    """A reservation of a site on the nodes of the machine."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def nodes(self) -> Bools:
+        """Its nodes, shape (nodes,)."""
+        ...
+
+    @property
+    def maint(self) -> bool:
+        """Whether its jobs heed no other reservation."""
+        ...
+
+    @property
+    def flex(self) -> bool:
+        """Whether its jobs may start before it, and on other nodes."""
+        ...
+
+    def times(self, begin: int, end: int) -> Sequence[tuple[int, int]]:
+        """Return its starts and ends of all times at which it holds its nodes in [begin, end), in s."""
+        ...
+
+
+class OwnReservation(Protocol):
+    """When a job that asks for a reservation may start in it."""
+
+    @property
+    def number(self) -> int:
+        """Which of the reservations of the site it asks for."""
+        ...
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """From when to before when it may start in it, in s."""
+        ...
+
+
+class SiteReserved(Protocol):
+    """The reservations of a site, and for each row that asks for one when its job may start in it."""
+
+    @property
+    def reserved(self) -> Sequence[ReservedTimes]:
+        """The reservations."""
+        ...
+
+    @property
+    def own(self) -> Mapping[int, OwnReservation]:
+        """Row -> when its job may start in its reservation."""
+        ...
+
+
+def reservation_faults(runs: Runs, rows: Ints, site: SiteReserved) -> Iterator[Violation]:
+    """Yield the runs that could go, by their walltimes, into a reservation of the site, and those outside of their own.
+
+    Runs inside of reservations with private queues are left out: they have their own check.
+
+    Parameters
+    ----------
+    runs : Runs
+        All runs.
+    rows : ndarray of int64
+        The row of the job of each run.
+    site : SiteReserved
+        The reservations.
+    """
+    private = set() if runs.production is None else {(p.row, p.start) for p in runs.production.private}
+    ours = [k for k in np.flatnonzero(runs.own).tolist() if (int(rows[k]), int(runs.start[k])) not in private]
+    if not ours or not site.reserved:
+        return
+    start = runs.start[ours]
+    restart = 0 if runs.preemption is None else runs.preemption.settings.restart
+    most = start + np.maximum(1, runs.workload.walltime[ours] + restart)
+    mine = np.full(len(ours), -1)
+    for at, k in enumerate(ours):
+        own = site.own.get(k)
+        if own is not None and start[at] < own.times[1]:
+            mine[at] = own.number
+            yield from _outside(runs, k, site.reserved[own.number], own.times)
+    heeds = np.array([number < 0 or not site.reserved[number].maint for number in mine.tolist()], np.bool_)
+    for number, reserved in enumerate(site.reserved):
+        for begin, end in reserved.times(int(start.min()), int(most.max())):
+            near = np.flatnonzero((start < end) & (most > begin) & heeds & (mine != number))
+            for k in (ours[at] for at in near.tolist()):
+                until = int(runs.start[k]) + rest_of(runs, rows, k)
+                node = _first_node(runs, k, reserved.nodes) if until > begin else None
+                if node is not None:
+                    text = f"could run until {until} (its walltime) into reservation {reserved.name!r} of node {node!r}"
+                    yield _fault(runs, k, 1, f"{text} from {begin} to {end}")
+
+
+def _outside(runs: Runs, k: int, reserved: ReservedTimes, times: tuple[int, int]) -> Iterator[Violation]:
+    """Yield that a run is not in the reservation that its job asks for."""
+    if reserved.flex:
+        return
+    if runs.start[k] < times[0]:
+        yield _fault(runs, k, 1, f"is before its reservation {reserved.name!r}, which begins at {times[0]}")
+    node = _first_node(runs, k, ~reserved.nodes)
+    if node is not None:
+        yield _fault(runs, k, 1, f"is on node {node!r}, which its reservation {reserved.name!r} does not have")
+
+
+def _first_node(runs: Runs, k: int, mask: Bools) -> str | None:
+    """Return the first node of a run that is in a set of nodes; None if there is none."""
+    p = runs.placement
+    for i in range(int(p.first[k]), int(p.first[k + 1])):
+        low = max(0, int(p.low[i]))
+        inside = np.flatnonzero(mask[low : int(p.high[i]) + 1])
+        if inside.size:
+            return runs.platform.nodes[low + int(inside[0])]
+    return None
 
 
 def node_faults(runs: Runs) -> Iterator[Violation]:

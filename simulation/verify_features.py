@@ -373,7 +373,7 @@ def _private(
         end = int(runs.end[k])
         if b.accepted is None or not b.start <= start <= end <= _end(b):
             yield _job_fault(w.ids[k], f"runs from {start} to {end}, not inside of reservation {b.label!r}")
-        if start + _rest(runs, rows, k) > b.end:
+        if start + rest_of(runs, rows, k) > b.end:
             yield _job_fault(
                 w.ids[k], f"starts at {start} and ends by its walltime after reservation {b.label!r}, {b.end}"
             )
@@ -383,7 +383,7 @@ def _private(
             yield _job_fault(w.ids[k], f"of user {user!r} runs in reservation {b.label!r}, which is for others")
 
 
-def _rest(runs: ReplayData, rows: Ints, k: int) -> int:
+def rest_of(runs: ReplayData, rows: Ints, k: int) -> int:
     """Return the walltime of run k less the work of the attempts before it."""
     early = () if runs.history is None else runs.history.early
     saved = [

@@ -1,4 +1,4 @@
-"""Random small sites with overlapping partitions, features, distinct and whole nodes, licences and limits of running jobs.
+"""Random small sites with overlapping partitions, features, distinct and whole nodes, licences, limits and reservations.
 
 ``python -m simulation.random_sites --count 1000`` in the folder ``tests`` replays sites under each dispatcher (``--each 3``:
 under three, in turns), checks each replay second by second with code of its own, and prints the first seed that fails.
@@ -9,7 +9,7 @@ import random
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import schedlab as sl
 from schedlab.instances import WorkloadError
@@ -27,8 +27,12 @@ from schedlab.models import (
     Site,
     SiteNode,
     SiteRequest,
+    SiteReservation,
 )
-from schedlab.simulation import parse_dispatcher
+from schedlab.models.profiles import flat
+
+from schedlab.simulation import Switching, parse_dispatcher
+from simulation.random_worlds import CENTRE
 from simulation.random_worlds import names as all_names
 from simulation.second_by_second import records
 
@@ -41,7 +45,7 @@ class Drawn:
     """A site with its jobs, and its rules as plain data for the checker.
 
     ``nodes``: name -> (cores, gpus, features); ``partitions``: name -> (nodes, whole); ``limits``: (name, greatest sum, function
-    of a job that gives what it holds).
+    of a job that gives what it holds); ``reservations``: name -> (start, end, nodes, flags).
     """
 
     seed: int
@@ -52,27 +56,37 @@ class Drawn:
     jobs: list
     limits: list = field(default_factory=list)
     outages: list = field(default_factory=list)
+    reservations: dict = field(default_factory=dict)
 
     def replayed(self, name):
         """The replay under a dispatcher."""
         named = parse_dispatcher(name)
         solves = named.backend is not None and "lns" not in name
+        dispatcher, options = named.make(deterministic=0.02) if solves else name, {}
+        if named.needs_profile or name == "dardis:profile":
+            options["desired"] = flat(self.site.platform(), 1.0)
+        if name.startswith(("hybrid", "planned")):
+            dispatcher = named.make()
+            dispatcher.centre = CENTRE
+            if name != "hybrid:100":
+                options["switching"] = Switching(2, 1, 5)
         queues = [Queue(p, 60) for p in self.partitions]
         problem = Dispatch(self.site.platform(), self.jobs, queues, durations="runtime")
         events = [NodeEvent(at, kind, [node]) for at, kind, node in self.outages]
         return sl.simulate(
             problem,
-            dispatcher=named.make(deterministic=0.02) if solves else name,
+            dispatcher=dispatcher,
             site=self.site,
             events=events,
             seed=self.seed,
+            **options,
         )
 
 
-def draw(seed):
-    """The site of a seed."""
+def draw(seed, plain=False):
+    """The site of a seed; a ``plain`` one gives all jobs all nodes, for dispatchers that place units anywhere."""
     rng = random.Random(f"site {seed}")
-    even = rng.random() < 0.4  # all nodes are equal, and each unit needs one: the nodes are counted
+    even = plain or rng.random() < 0.4  # all nodes are equal, and each unit needs one: the nodes are counted
     nodes = {
         f"n{k}": (
             4 if even else rng.choice((2, 4)),
@@ -84,7 +98,10 @@ def draw(seed):
     partitions = {}
     for p in ("p", "q", "r")[: rng.randint(1, 3)]:
         some = tuple(n for n in nodes if rng.random() < 0.6) or tuple(nodes)[:1]
-        partitions[p] = (some, rng.random() < 0.2)
+        whole = rng.random() < 0.2
+        partitions[p] = (tuple(nodes), False) if plain else (some, whole)
+    others = random.Random(f"reservations {seed}")
+    reservations = _reservations(others, nodes)
     licences = {"tool": rng.randint(1, 3)} if rng.random() < 0.5 else {}
     users, accounts, qualities = ("ana", "bob", "eva"), ("chem", "phys"), ("normal", "high")
     account_of = {user: rng.choice(accounts) for user in users}
@@ -111,6 +128,7 @@ def draw(seed):
         [normal, limited],
         associations,
         [Licence(name, total) for name, total in licences.items()],
+        [SiteReservation(r, at, end - at, some, flags=flags) for r, (at, end, some, flags) in reservations.items()],
         scheduler=SchedulerSettings(accounting_enforce=("limits", "qos")),
     )  # fmt: skip
     jobs = []
@@ -118,7 +136,8 @@ def draw(seed):
         user, quality = rng.choice(users), rng.choice(qualities)
         runtime = rng.choice((0, *range(1, 25)))
         cores = rng.choice((3, 4)) if even else rng.choice((1, 1, 2, 3))
-        asked = SiteRequest(account=account_of[user], qos=quality)
+        inside = others.choice(("", "", *reservations)) if reservations else ""
+        asked = SiteRequest(account=account_of[user], qos=quality, reservation=inside)
         jobs.append(
             Job(
                 f"j{k}", rng.randint(0, 30), max(1, runtime + rng.choice((-2, 0, 5))), rng.choice((1, 1, 2, 3)),
@@ -129,6 +148,8 @@ def draw(seed):
                 licences={"tool": rng.randint(1, 2)} if licences and rng.random() < 0.4 else {}, asked=asked,
             )
         )  # fmt: skip
+    if plain:
+        jobs = [replace(j, features="", nodes=(), per_node=None, whole_nodes=False) for j in jobs]
     limits = []
     if per_user is not None:
         limits += [
@@ -152,8 +173,19 @@ def draw(seed):
     if rng.random() < 0.25:
         node, at = rng.choice(list(nodes)), rng.randint(1, 30)
         outages = [(at, "node-down", node), (at + rng.randint(5, 40), "node-up", node)]
-    made = Drawn(seed, nodes, partitions, licences, site, _startable(jobs, nodes, licences), limits, outages)
+    made = Drawn(seed, nodes, partitions, licences, site, _startable(jobs, nodes, licences), limits, outages, reservations)
     return made
+
+
+def _reservations(rng, nodes):
+    """None, one or two reservations, which may overlap."""
+    found = {}
+    for name in ("maintenance", "course")[: rng.choice((0, 1, 2))]:
+        at = rng.randint(0, 40)
+        some = tuple(n for n in nodes if rng.random() < 0.5) or tuple(nodes)[-1:]
+        flags = tuple(flag for flag in ("maint", "flex") if rng.random() < 0.25)
+        found[name] = (at, at + rng.randint(1, 40), some, flags)
+    return found
 
 
 def _startable(jobs, nodes, licences):
@@ -226,10 +258,28 @@ def faults(drawn, run):
                 yield f"{r.job} may not use {node}"
             if job.per_node is not None and units > job.per_node:
                 yield f"{r.job} has {units} units on {node}"
+        yield from _into_reservations(drawn, job, r.start, r.nodes)
         for second in range(r.start, r.end):
             at.setdefault(second, []).append((job, r.nodes))
     for second, running in at.items():
         yield from _second(drawn, second, running)
+
+
+def _into_reservations(drawn, job, start, nodes):
+    """Faults of a start beside the reservations: the job may run to the end of its walltime."""
+    own = job.asked.reservation
+    if own and start < drawn.reservations[own][1]:
+        begin, _, some, flags = drawn.reservations[own]
+        if "flex" not in flags and (start < begin or any(node not in some for node in nodes)):
+            yield f"{job.id} starts at {start} on {nodes} outside of its reservation {own}"
+        if "maint" in flags:
+            return
+    else:
+        own = ""
+    for name, (begin, end, some, _) in drawn.reservations.items():
+        meets = start < end and begin < start + job.walltime and any(node in some for node in nodes)
+        if name != own and meets:
+            yield f"{job.id}, which may run from {start} to {start + job.walltime}, runs into {name} ({begin} to {end})"
 
 
 def _second(drawn, second, running):
@@ -268,15 +318,19 @@ def impossible(drawn, job):
     return room < job.units or beyond or any(n > drawn.licences[name] for name, n in job.licences.items())
 
 
+def places_anywhere(name):
+    """Whether a dispatcher places units on any nodes, or its models know no sets of nodes beside a desired use."""
+    return name.startswith(("dardis", "hybrid", "planned")) or "profile" in name
+
+
 def names():
-    """The dispatchers that obey nodes of jobs: all but those that place units anywhere."""
-    named = (n for n in all_names() if not n.startswith(("dardis", "hybrid", "planned")) and "profile" not in n)
-    return [*named, "slurm", "slurm:bf_interval=1:sched_interval=1:batch_sched_delay=0"]
+    """All dispatchers."""
+    return [*all_names(), "slurm", "slurm:bf_interval=1:sched_interval=1:batch_sched_delay=0"]
 
 
 def check(seed, name):
     """The faults of the replay of a seed under a dispatcher."""
-    drawn = draw(seed)
+    drawn = draw(seed, places_anywhere(name))
     try:
         return list(faults(drawn, drawn.replayed(name)))
     except WorkloadError as e:
