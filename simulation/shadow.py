@@ -5,7 +5,7 @@ The answer is checked against the state alone (``faults``).
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
@@ -335,9 +335,7 @@ class MachineAtBegin(Feature):
 
 def reserved_beside(state: MachineState) -> tuple[Reserved, ...]:
     """Return what the reservations of a machine hold from now on beside its running jobs; see ``timeline.holding``."""
-    running = (
-        (r.job.queue, Use(r.nodes, r.job.request, r.start, max(r.end, state.now + 1))) for r in state.running
-    )
+    running = ((r.job.queue, Use(r.nodes, r.job.request, r.start, max(r.end, state.now + 1))) for r in state.running)
     return holding(state.platform, state.now, state.reserved, running)
 
 

@@ -199,7 +199,8 @@ class Timeline:
     def limit_on(self, row: int) -> str:
         """Return the name of the first limit that keeps a job from a start now; an empty text if none does."""
         limits, amounts = self._limits_of(row)
-        reached = np.flatnonzero(amounts > self._state.limit_free[limits])
+        checked = self._trace.limit_checked[int(self._trace.first_limit[row]) : int(self._trace.first_limit[row + 1])]
+        reached = np.flatnonzero(checked & (amounts > self._state.limit_free[limits]))
         return self.limit_names[int(limits[reached[0]])] if reached.size else ""
 
     def _limits_of(self, row: int) -> tuple[Ints, Ints]:
@@ -440,7 +441,12 @@ def holding(
     names: Counter[str] = Counter()
     return tuple(
         Reserved(
-            _unused(name, names), queue, start, end, dict.fromkeys(members, 1), dict(zip(platform.resources, kept, strict=True))
+            _unused(name, names),
+            queue,
+            start,
+            end,
+            dict.fromkeys(members, 1),
+            dict(zip(platform.resources, kept, strict=True)),
         )
         for (start, end, name, queue, kept), members in sorted(nodes.items(), key=lambda item: item[0][:3])
     )

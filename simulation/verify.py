@@ -463,6 +463,11 @@ class NamedLimit(Protocol):
         ...
 
     @property
+    def checks(self) -> Bools:
+        """Whether each of them must have room to start; the others only count, shape (entries,)."""
+        ...
+
+    @property
     def minutes(self) -> LimitInMinutes | None:
         """Of a limit in minutes, how it changes with time."""
         ...
@@ -692,7 +697,8 @@ def running_limit_faults(runs: Runs, limits: Sequence[NamedLimit]) -> Iterator[V
         if limit.minutes is not None:
             yield from _beyond_minutes(runs, limit, limit.minutes)
             continue
-        yield from _beyond(runs, limit.name, limit.most, names, start[limit.rows], end[limit.rows], limit.amounts)
+        times = (start[limit.rows], end[limit.rows])
+        yield from _beyond(runs, limit.name, limit.most, names, *times, limit.amounts, limit.checks)
 
 
 def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> Iterator[Violation]:
@@ -704,7 +710,8 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
     start, end = (runs.start[rows] - base).tolist(), (runs.end[rows] - base).tolist()
     walltime = runs.workload.walltime[rows].tolist()
     rates, used = minutes.rates[ran].tolist(), minutes.used[ran].tolist()
-    events = sorted([(end[k], 0, k) for k in range(len(rows))] + [(start[k], 1, k) for k in range(len(rows))])
+    turns = np.where(limit.checks[ran], 1, 2).tolist()  # 0: ends; jobs that only count start last
+    events = sorted([(end[k], 0, k) for k in range(len(rows))] + [(start[k], turns[k], k) for k in range(len(rows))])
     usage = rate = 0.0
     last = 0
     planned_rate = planned_ends = 0.0  # of running jobs within their time limits: sums of rates, and of rates * ends
@@ -712,21 +719,21 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
     late = sorted(ending, reverse=True)
     overrun = set[int]()
     begin -= base
-    for time, is_start, k in events:
+    for time, turn, k in events:
         usage = _usage(usage, rate, time - last, minutes.half_life)
         last = time
         while late and late[-1][0] <= time:  # nothing is left of their limits, although they run
             due, j = late.pop()
             planned_rate, planned_ends = planned_rate - rates[j], planned_ends - rates[j] * due
             overrun.add(j)
-        sign = 1 if is_start else -1
+        sign = 1 if turn else -1
         if start[k] == end[k]:
             sign = 0
         rate += sign * used[k]
         if k not in overrun:
             planned_rate += sign * rates[k]
             planned_ends += sign * rates[k] * (start[k] + walltime[k])
-        if not is_start or time < begin:
+        if turn != 1 or time < begin:
             continue
         alone = rates[k] * walltime[k] if sign == 0 else 0.0
         planned = planned_ends - planned_rate * time + alone
@@ -753,16 +760,29 @@ def _of_minutes(runs: Runs, limit: NamedLimit, row: int, time: int, what: str) -
 
 
 def _beyond(
-    runs: Runs, name: str, most: int, ids: Sequence[str], start: Ints, end: Ints, amounts: Ints
+    runs: Runs,
+    name: str,
+    most: int,
+    ids: Sequence[str],
+    start: Ints,
+    end: Ints,
+    amounts: Ints,
+    checks: Bools | None = None,
 ) -> Iterator[Violation]:
-    """Yield the starts after which jobs hold more than a limit; of equal times, ends come first, and 0 s hold nothing."""
+    """Yield the starts after which jobs hold more than a limit; of equal times, ends come first, and 0 s hold nothing.
+
+    ``checks``: whether each job must have room; of equal times, those that only count start last. None: all must.
+    """
+    must = np.ones(start.size, np.bool_) if checks is None else checks
     lasts = np.flatnonzero(end > start)
+    lasts = lasts[np.argsort(~must[lasts], kind="stable")]
     time = np.concatenate([end[lasts], start[lasts]])
     change = np.concatenate([-amounts[lasts], amounts[lasts]])
     order = np.argsort(time, kind="stable")  # the ends stand first
     held = np.cumsum(change[order])
     begin = -np.inf if runs.workload.begin is None else runs.workload.begin
-    wrong = (held > most) & (change[order] > 0) & (time[order] >= begin)
+    starting = np.concatenate([np.zeros(lasts.size, np.bool_), must[lasts]])[order]
+    wrong = (held > most) & starting & (change[order] > 0) & (time[order] >= begin)
     for k in np.flatnonzero(wrong).tolist():
         job = ids[int(lasts[order[k] - lasts.size])]
         text = f"{name} at {time[order[k]]}: {held[k]:,} are held, {most:,} is the limit (job {job!r} starts)"

@@ -337,9 +337,7 @@ def find_places(engine: Replay, j: int, holds: Holds) -> bool:
     state = engine.state
     predicted = int(state.expected[j])
     state.expected[j] = max(predicted, engine.ledger.limit(j))
-    found = reserve_now(
-        engine.trace, state, _with_running(engine, holds), _returned(engine), j, engine.options.best
-    )
+    found = reserve_now(engine.trace, state, _with_running(engine, holds), _returned(engine), j, engine.options.best)
     state.expected[j] = predicted
     return found
 

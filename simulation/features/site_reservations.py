@@ -144,7 +144,7 @@ def _names(r: SiteReservation, site: Site, platform: Platform) -> Sequence[str]:
     if r.nodes or r.node_count is not None or r.core_count is not None or r.features or r.licences:
         return r.nodes
     known = {p.name: p.nodes for p in site.partitions}
-    return known[r.partition] if r.partition in known else platform.nodes
+    return known.get(r.partition, platform.nodes)
 
 
 def _starts(r: SiteReservation) -> tuple[tuple[int, ...], int]:

@@ -353,10 +353,12 @@ class SharedTables:
         job = np.repeat(np.arange(len(self.jobs)), np.diff(trace.first_limit))
         limit = trace.limit
         amount = trace.limit_amount
+        checked = trace.limit_checked
         for k in range(trace.machine_capacity.size):
             job = np.concatenate([job, np.arange(len(self.jobs))])
             limit = np.concatenate([limit, np.full(len(self.jobs), trace.limit_capacity.size + k)])
             amount = np.concatenate([amount, of_machine[:, k]])
+            checked = np.concatenate([checked, np.ones(len(self.jobs), np.bool_)])
         order = np.argsort(job, kind="stable")
         caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
         self.limits = SharedLimits(
@@ -364,7 +366,7 @@ class SharedTables:
             caps=caps,
             kind=np.zeros(len(caps), np.int64),
             first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
-            groups=np.ascontiguousarray(np.column_stack([limit[order], amount[order]]).astype(np.int64)),
+            groups=np.ascontiguousarray(np.column_stack([limit, amount, checked])[order].astype(np.int64)),
         )
 
     def _reserved(self, site: Site) -> None:

@@ -30,7 +30,6 @@ from schedlab.models import (
     SiteReservation,
 )
 from schedlab.models.profiles import flat
-
 from schedlab.simulation import Switching, parse_dispatcher
 from simulation.random_worlds import CENTRE
 from simulation.random_worlds import names as all_names
@@ -45,7 +44,7 @@ class Drawn:
     """A site with its jobs, and its rules as plain data for the checker.
 
     ``nodes``: name -> (cores, gpus, features); ``partitions``: name -> (nodes, whole); ``limits``: (name, greatest sum, function
-    of a job that gives what it holds); ``reservations``: name -> (start, end, nodes, flags).
+    of a job that gives what it holds, whether it is for the job, or only counts it); ``reservations``: name -> (start, end, nodes, flags).
     """
 
     seed: int
@@ -68,7 +67,7 @@ class Drawn:
         if name.startswith(("hybrid", "planned")):
             dispatcher = named.make()
             dispatcher.centre = CENTRE
-            if name != "hybrid:100":
+            if name.startswith("hybrid") and name != "hybrid:100":
                 options["switching"] = Switching(2, 1, 5)
         queues = [Queue(p, 60) for p in self.partitions]
         problem = Dispatch(self.site.platform(), self.jobs, queues, durations="runtime")
@@ -109,16 +108,21 @@ def draw(seed, plain=False):
     grp_cpu = rng.choice((None, 4, 6))
     per_account = rng.choice((None, None, 2))
     grp_jobs = rng.choice((None, 2, 3))
-    limited = QOS(
-        "high", limits=Limits(max_jobs_per_user=per_user, grp_tres={} if grp_cpu is None else {"cpu": grp_cpu})
+    more = random.Random(f"limits {seed}")
+    high_jobs, chem_cpu, per_association = more.choice((None, None, 3)), more.choice((None, None, 5)), None
+    if more.random() < 0.3:
+        per_association = more.choice((1, 2))
+    of_high = Limits(
+        max_jobs_per_user=per_user, grp_tres={} if grp_cpu is None else {"cpu": grp_cpu}, grp_jobs=high_jobs
     )
+    of_chem = Limits(
+        grp_jobs=grp_jobs, grp_tres={} if chem_cpu is None else {"cpu": chem_cpu}, max_jobs=per_association
+    )
+    limited = QOS("high", limits=of_high)
     normal = QOS("normal", limits=Limits(max_jobs_per_account=per_account))
     associations = [
         Association("root"),
-        *(
-            Association(a, parent="root", limits=Limits(grp_jobs=grp_jobs) if a == "chem" else Limits())
-            for a in accounts
-        ),
+        *(Association(a, parent="root", limits=of_chem if a == "chem" else Limits()) for a in accounts),
         *(Association(account_of[user], user) for user in users),
     ]
     site = Site(
@@ -149,31 +153,41 @@ def draw(seed, plain=False):
             )
         )  # fmt: skip
     if plain:
-        jobs = [replace(j, features="", nodes=(), per_node=None, whole_nodes=False) for j in jobs]
+        jobs = [replace(j, features="", nodes=(), per_node=None, whole_nodes=False, power=10.0) for j in jobs]
     limits = []
-    if per_user is not None:
-        limits += [
-            (f"jobs of {u} with high", per_user, lambda j, u=u: int((j.user, j.asked.qos) == (u, "high")))
-            for u in users
-        ]
-    if grp_cpu is not None:
-        limits.append(("cores with high", grp_cpu, lambda j: cpus_at_least(made, j) if j.asked.qos == "high" else 0))
-    if per_account is not None:
+
+    def limit(name, most, held, free=False):
+        """Add a limit that is set; of the jobs that it counts, those with a QOS that sets the same one may be ``free`` of it."""
+        if most is not None:
+            limits.append((name, most, held, lambda j: not (free and j.asked.qos == "high")))
+
+    def cpus(job):
+        return cpus_at_least(made, job)
+
+    for u in users:
+        limit(f"jobs of {u} with high", per_user, lambda j, u=u: int((j.user, j.asked.qos) == (u, "high")))
+        own = per_association if account_of[u] == "chem" else None
         limits += [
             (
-                f"jobs of {a} with normal",
-                per_account,
-                lambda j, a=a: int((j.asked.account, j.asked.qos) == (a, "normal")),
+                f"jobs of {u} in chem", own, lambda j, u=u: int(j.user == u),
+                lambda j: (per_user if j.asked.qos == "high" else per_account) is None,
             )
-            for a in accounts
-        ]
-    if grp_jobs is not None:
-        limits.append(("jobs of chem", grp_jobs, lambda j: int(j.asked.account == "chem")))
+        ] * (own is not None)  # fmt: skip
+    limit("cores with high", grp_cpu, lambda j: cpus(j) if j.asked.qos == "high" else 0)
+    limit("jobs with high", high_jobs, lambda j: int(j.asked.qos == "high"))
+    for a in accounts:
+        limit(
+            f"jobs of {a} with normal", per_account, lambda j, a=a: int((j.asked.account, j.asked.qos) == (a, "normal"))
+        )
+    limit("jobs of chem", grp_jobs, lambda j: int(j.asked.account == "chem"), high_jobs is not None)
+    limit("cores of chem", chem_cpu, lambda j: cpus(j) if j.asked.account == "chem" else 0, grp_cpu is not None)
     outages = []
     if rng.random() < 0.25:
         node, at = rng.choice(list(nodes)), rng.randint(1, 30)
         outages = [(at, "node-down", node), (at + rng.randint(5, 40), "node-up", node)]
-    made = Drawn(seed, nodes, partitions, licences, site, _startable(jobs, nodes, licences), limits, outages, reservations)
+    made = Drawn(
+        seed, nodes, partitions, licences, site, _startable(jobs, nodes, licences), limits, outages, reservations
+    )
     return made
 
 
@@ -245,7 +259,7 @@ def faults(drawn, run):
     yield from (
         f"{name} was left out: {why}" for name, why in run.workload.report.dropped if not impossible(drawn, jobs[name])
     )
-    at = {}
+    at, since = {}, {}
     for r in records(run):
         job = jobs[r.job]
         some, _ = drawn.partitions[job.queue]
@@ -261,8 +275,11 @@ def faults(drawn, run):
         yield from _into_reservations(drawn, job, r.start, r.nodes)
         for second in range(r.start, r.end):
             at.setdefault(second, []).append((job, r.nodes))
+            since.setdefault(second, []).append(r.start)
     for second, running in at.items():
-        yield from _second(drawn, second, running)
+        yield from _second(
+            drawn, second, running, {job.id: began for (job, _), began in zip(running, since[second], strict=True)}
+        )
 
 
 def _into_reservations(drawn, job, start, nodes):
@@ -282,7 +299,7 @@ def _into_reservations(drawn, job, start, nodes):
             yield f"{job.id}, which may run from {start} to {start + job.walltime}, runs into {name} ({begin} to {end})"
 
 
-def _second(drawn, second, running):
+def _second(drawn, second, running, begins):
     used, number = Counter(), Counter()
     for job, nodes in running:
         for node, units in nodes.items():
@@ -295,10 +312,12 @@ def _second(drawn, second, running):
     for job, nodes in running:
         if is_whole(drawn, job) and any(number[node] > 1 for node in nodes):
             yield f"second {second}: {job.id} is not alone"
-    for name, most, held in drawn.limits:
-        total = sum(held(job) for job, _ in running)
-        if total > most:
-            yield f"second {second}: {name}: {total}, at most {most}"
+    for name, most, held, is_for in drawn.limits:
+        began = [job for job, _ in running if begins[job.id] == second and held(job)]
+        if any(is_for(job) for job in began):  # of jobs that start together, those that only count may be the last ones
+            total = sum(held(job) for job, _ in running if job not in began or is_for(job))
+            if total > most:
+                yield f"second {second}: {name}: {total}, at most {most}"
     for name, most in drawn.licences.items():
         total = sum(job.licences.get(name, 0) for job, _ in running)
         if total > most:
@@ -313,7 +332,8 @@ def impossible(drawn, job):
     if is_whole(drawn, job):
         cpus = max([cpus, *(drawn.nodes[n][0] * -(-job.units // max(1, room_on(drawn.nodes[n], job))) for n in some)])
     beyond = any(
-        (cpus if name == "cores with high" and held(job) else held(job)) > most for name, most, held in drawn.limits
+        is_for(job) and (cpus if name.startswith("cores") and held(job) else held(job)) > most
+        for name, most, held, is_for in drawn.limits
     )
     return room < job.units or beyond or any(n > drawn.licences[name] for name, n in job.licences.items())
 

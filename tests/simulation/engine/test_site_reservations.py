@@ -1,11 +1,7 @@
 """Reservations of a site hold under every dispatcher: maintenance, those of some jobs, repeated ones."""
 
-from dataclasses import replace
-
 import pytest
-
 import schedlab as sl
-from schedlab.instances.workload import Workload
 from schedlab.models import Dispatch, Job, Partition, Queue, Site, SiteNode, SiteRequest, SiteReservation
 from simulation.second_by_second import records
 
