@@ -384,9 +384,10 @@ Vector = tuple[int, ...]
 
 
 class _NodeUse(NamedTuple):
-    """What a running job of a queue uses of a node until its end."""
+    """What a job of a queue uses of a node from its start until its end."""
 
     queue: str
+    start: int
     end: int
     amounts: Vector
 
@@ -407,7 +408,7 @@ def holding(
     reserved : sequence of Reserved
         What the reservations would hold on an empty machine, one unit on each node; those that come first hold first.
     running : iterable of (str, Use)
-        What the running jobs use up to their ends, after now, each with the queue of its job.
+        What the running jobs use up to their ends, after now, each with the queue of its job; other uses may begin later.
 
     Examples
     --------
@@ -429,7 +430,7 @@ def holding(
         amounts = tuple(use.request.get(name, 0) for name in platform.resources)
         for node, units in use.nodes.items():
             if node in by_node:
-                uses[node].append(_NodeUse(queue, use.end, tuple(units * n for n in amounts)))
+                uses[node].append(_NodeUse(queue, use.start, use.end, tuple(units * n for n in amounts)))
     alike: dict[tuple[Vector, tuple[int, ...], tuple[_NodeUse, ...]], list[str]] = defaultdict(list)
     for node, listed in by_node.items():
         alike[platform.capacity[node], tuple(listed), tuple(uses.get(node, ()))].append(node)
@@ -466,8 +467,8 @@ def _pieces(
     platform: Platform, now: int, listed: Sequence[Reserved], uses: Sequence[_NodeUse], capacity: Vector
 ) -> Iterator[tuple[str, str, int, int, Vector]]:
     """Yield (name, queue, start, end, amounts) of what the reservations of one node hold on it."""
-    ends = [u.end for u in uses]
-    times = sorted({t for r in listed for t in (max(now, r.start), r.end)} | {t for t in ends if t > now})
+    changes = [t for u in uses for t in (u.start, u.end)]
+    times = sorted({t for r in listed for t in (max(now, r.start), r.end)} | {t for t in changes if t > now})
     rows = [(lo, hi, _held(platform, listed, uses, capacity, lo)) for lo, hi in pairwise(times)]
     for k, r in enumerate(listed):
         spans = [(lo, hi, held[k]) for lo, hi, held in rows if r.start <= lo < r.end]
@@ -485,7 +486,7 @@ def _held(
     left = list(capacity)
     inside = defaultdict[str, list[int]](lambda: [0 for _ in width])
     for use in uses:
-        if use.end > time:
+        if use.start <= time < use.end:
             left = [n - used for n, used in zip(left, use.amounts, strict=True)]
             inside[use.queue] = [n + used for n, used in zip(inside[use.queue], use.amounts, strict=True)]
     vectors: list[Vector] = []

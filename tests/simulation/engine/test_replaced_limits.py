@@ -25,11 +25,11 @@ DISPATCHERS = ["fcfs", "easy", "conservative", "plan@lns", "hcp3@cpsat", "slurm"
 SLURM = SchedulerSettings(accounting_enforce=("limits", "qos"), bf_interval=1, sched_interval=1, batch_sched_delay=0)
 
 
-def site_with(chem, high, *, per_user=Limits(), scheduler=SLURM):
+def site_with(chem, high, scheduler=SLURM):
     """A node with room for all, the account chem, the QOS high."""
     return Site(
         "s", [SiteNode("n1", 64)], [Partition("p", ("n1",))], [QOS("normal"), QOS("high", limits=high)],
-        [Association("root"), Association("chem", parent="root", limits=chem), Association("chem", "ana", limits=per_user)],
+        [Association("root"), Association("chem", parent="root", limits=chem), Association("chem", "ana")],
         scheduler=scheduler,
     )  # fmt: skip
 
