@@ -120,10 +120,9 @@ def violations(
     missing_jobs += _units(runs, runs.started)
     missing_jobs += _fits(runs, runs.started)
     limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
-    of_places = (node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits))
+    of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits)]
     if reserved_of is not None:
-        reserved = reserved_of(runs.workload, replay.platform)
-        of_places = (*of_places, reservation_faults(runs, rows_of(replay), reserved))
+        of_places.append(reservation_faults(runs, rows_of(replay), reserved_of(runs.workload, replay.platform)))
     for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops)):
         listed = list(faults)
         missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])

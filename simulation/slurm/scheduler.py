@@ -11,7 +11,7 @@ engine; a pass changes these copies, and its starts are then made in the engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -390,7 +390,7 @@ class SharedTables:
         self._masks = np.concatenate(masks)
         self.masks = self._masks
         self.reservations = self._own_reservations
-        self._holds: tuple[int, ...] = ()
+        self._holds: tuple[Hashable, ...] = ()
 
     # --- Before a pass.
 
