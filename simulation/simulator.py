@@ -311,8 +311,8 @@ def simulate(
         checks are part of the verification.
     site : Site, optional
         The machine as its administrator describes it, instead of ``platform``: jobs have the nodes of their partitions, and
-        the limits of partitions, licences, accounts, users and QOS hold under every dispatcher (``read_site``). What is
-        not obeyed is told in the report of the workload.
+        the limits of partitions, licences, accounts, users and QOS and the reservations hold under every dispatcher
+        (``read_site``). What is not obeyed is told in the report of the workload.
 
     Returns
     -------

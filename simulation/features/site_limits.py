@@ -26,7 +26,17 @@ from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
-from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
+from ...models.site import (
+    ROOT,
+    Association,
+    Limits,
+    NamedLimit,
+    Partition,
+    PBSSettings,
+    SchedulerSettings,
+    Site,
+    SiteReservation,
+)
 from ...models.words import how_many
 from .limits import LimitsOf, Minutes, RunningLimit
 
@@ -737,6 +747,18 @@ def _of_minutes(site: Site, limits: Sequence[Limits]) -> Iterator[str]:
         yield "PriorityUsageResetPeriod"
 
 
+def _of_reservation(r: SiteReservation) -> Iterator[str]:
+    """Yield what of a reservation is not obeyed."""
+    if not r.nodes and (r.node_count is not None or r.core_count is not None or r.features):
+        yield f"the choice of nodes of the reservation {r.name}"
+    elif r.core_count is not None:
+        yield f"that the reservation {r.name} has {r.core_count} cores of its nodes (they are held whole)"
+    if r.licences:
+        yield f"licences of the reservation {r.name}"
+    if "magnetic" in r.flags:
+        yield f"the flag MAGNETIC of the reservation {r.name}"
+
+
 def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
     """Yield the settings of Slurm that no dispatcher of a replay obeys."""
     if settings.complete_wait:
@@ -804,8 +826,7 @@ def not_modelled(site: Site) -> list[str]:
     ]
     names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
     names += [f"MaxCPUsPerNode of partition {p.name}" for p in site.partitions if p.max_cpus_per_node]
-    chosen = [r for r in site.reservations if not r.nodes and (r.node_count is not None or r.core_count is not None)]
-    names += [f"the choice of nodes of the reservation {r.name}" for r in chosen]
+    names += [name for r in site.reservations for name in _of_reservation(r)]
     names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []
     if isinstance(site.scheduler, PBSSettings):
         names += _of_pbs(site, site.scheduler)

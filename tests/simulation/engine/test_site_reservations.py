@@ -142,7 +142,7 @@ def test_times_of_a_site_are_unix_times():
         SiteReservation("r", 100, 50, NODES, core_count=4),
     ],
 )
-def test_a_reservation_without_nodes_has_all_of_its_partition(reservation):
+def test_a_reservation_holds_whole_nodes_and_without_nodes_all_of_its_partition(reservation):
     run = replay([job("a", 60, 41)], site_with(reservation))
     assert run.start.tolist() == [150]
 
