@@ -25,7 +25,7 @@ from ...models.array_types import Bools
 from ...models.dispatch.jobs import DAY
 from ...models.reservations import Reserved
 from ...models.site import Site, SiteReservation
-from ..agenda import Rank
+from ..agenda import Entry, Rank
 from ..dispatchers.easy import Holds
 from ..dispatchers.policy_kernels import find_places
 from ..timeline import Hold, Use, holding
@@ -226,6 +226,9 @@ class SiteReservations(Feature):
         self._reserved = reserved_nodes(self._site, w, engine.platform)
         self._classes = [_by_capacity(r, engine.platform) for r in self._reserved]
         self._ahead = max(DAY, int(w.walltime.max()))
+        self._later: dict[
+            tuple[int, int], Entry
+        ] = {}  # number of a reservation that is not shown yet, its start -> when
         self._shown: dict[tuple[int, int], Times] = {}  # number of a reservation, its start -> its times
         self._keys: list[Hashable] = []  # of what the timeline holds
         self._counted: object = None  # what was held when the timeline was told, and beside what
@@ -255,7 +258,20 @@ class SiteReservations(Feature):
             if not r.period:
                 return
             start += r.period
-        self._add(start - self._ahead, Rank.RESERVATION_REQUEST, lambda: self._plan(k, start), r.period)
+        due = start - self._ahead
+        self._later[k, start] = self._add(due, Rank.RESERVATION_REQUEST, lambda: self._show_later(k, start), r.period)
+
+    def _show_later(self, k: int, start: int) -> None:
+        del self._later[k, start]
+        self._plan(k, start)
+
+    def _look_further(self, longest: int) -> None:
+        """Show reservations longer before their starts, as a job may run so long (s)."""
+        self._ahead = longest
+        later, self._later = self._later, {}
+        for (k, start), entry in later.items():
+            self._engine.agenda.cancel(entry)
+            self._plan(k, start)
 
     def _show(self, k: int, times: Times) -> None:
         self._shown[k, times.start] = times
@@ -263,8 +279,8 @@ class SiteReservations(Feature):
         self._add(times.start, Rank.RESERVATION_START, lambda: None, period)
         self._add(times.end, Rank.RESERVATION_END, lambda: self._end(k, times.start), period)
 
-    def _add(self, time: int, rank: Rank, action: Callable[[], object], period: int) -> None:
-        self._engine.agenda.add(time, rank, action, waits_for_jobs=True, period=period)
+    def _add(self, time: int, rank: Rank, action: Callable[[], object], period: int) -> Entry:
+        return self._engine.agenda.add(time, rank, action, waits_for_jobs=True, period=period)
 
     def _end(self, k: int, start: int) -> None:
         """End a reservation; the jobs that have not started in it wait as all others do from now on."""
@@ -320,6 +336,9 @@ class SiteReservations(Feature):
     def arrived(self, rows: Sequence[int]) -> None:
         """Take the jobs that wait for reservations out of the queue that the dispatcher sees."""
         engine, w = self._engine, self._engine.workload
+        longest = int(w.walltime[list(rows)].max(initial=0))  # users may have chosen it
+        if longest > self._ahead:
+            self._look_further(longest)
         for j in rows:
             own = own_times(w, self._reserved, j)
             if own is None or own.times.end <= engine.now or j not in engine.ledger.waiting:

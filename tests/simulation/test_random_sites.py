@@ -7,7 +7,7 @@ POLICIES = [name for name in names() if "@cpsat" not in name]
 
 
 def test_all_rules_are_drawn_and_a_seed_gives_the_same_site():
-    drawn = [draw(seed) for seed in range(40)]
+    drawn = [draw(seed) for seed in range(400)]
     assert draw(7).site == draw(7).site and draw(7).jobs == draw(7).jobs
     jobs = [job for d in drawn for job in d.jobs]
     for field in ("features", "nodes", "per_node", "whole_nodes", "licences"):

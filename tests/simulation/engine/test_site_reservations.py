@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.instances.workload import Workload
@@ -211,3 +212,25 @@ def test_the_verification_finds_what_a_replay_without_reservations_does():
     assert (
         "could run until 101 (its walltime) into reservation 'course' of node 'n1' from 100 to 150" in told[1].message
     )
+
+
+class LongRequests:
+    """Users who ask for three days."""
+
+    name = "three days"
+
+    def begin(self, workload):
+        """Remember nothing."""
+
+    def request(self, now, jobs, start):
+        return np.full(jobs.size, 3 * DAY)
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "conservative"])
+def test_walltimes_that_users_choose_keep_out_of_later_reservations(dispatcher):
+    """The log has walltimes of 100 s; with three days, only n2 is left before the third day."""
+    site = site_with(SiteReservation("r", 3 * DAY, 600, ("n1",), flags=("weekly",)))
+    jobs = [job("a", DAY, 100, 4), job("b", DAY + 1, 100, 4)]
+    run = replay(jobs, site, dispatcher, users=LongRequests())
+    assert run.violations == [] and run.workload.walltime.tolist() == [3 * DAY, 3 * DAY]
+    assert nodes_of(run, "a") == nodes_of(run, "b") == {"n2"} and run.start.tolist() == [DAY, DAY + 100]
