@@ -370,7 +370,7 @@ class SiteReservations(Feature):
             return False
         r = self._reserved[number]
         kept = timeline.holds_of(hold.use for key, hold in timeline.holds.items() if key not in self._keys)
-        barred = [(~r.nodes, Times(engine.now, NEVER))]
+        barred = [(~(r.nodes & timeline.open[: r.nodes.size]), Times(engine.now, NEVER))]
         if not r.maint:
             barred += [(self._reserved[k].nodes, times) for (k, _), times in self._shown.items() if k != number]
         for nodes, times in barred:

@@ -68,7 +68,7 @@ class Drawn:
             dispatcher = named.make()
             dispatcher.centre = CENTRE
             if name.startswith("hybrid") and name != "hybrid:100":
-                options["switching"] = Switching(2, 1, 5)
+                options["switching"] = Switching(1, 1, 5)
         queues = [Queue(p, 60) for p in self.partitions]
         problem = Dispatch(self.site.platform(), self.jobs, queues, durations="runtime")
         events = [NodeEvent(at, kind, [node]) for at, kind, node in self.outages]
