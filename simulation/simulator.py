@@ -410,7 +410,10 @@ def simulate(
         check_takes_chunks(jobs, chosen.made, chosen.name, private)
     check_takes_all_nodes(jobs, chosen.made, chosen.name)
     added = features_of(features) if features else []
-    reserving = None if site is None or scheduler is not None else site_reservations(site, jobs, machine)
+    reserving = None
+    if site is not None and scheduler is None:
+        submits = () if preemption is None else (job.submit for job in preemption.jobs)
+        reserving = site_reservations(site, jobs, machine, submits)
     alone = not (states or server or on_demand or added or reserving) and (power is None or power.still)
     rank = rank_of(placing, machine)
     by_count = chosen.policy is not None and alone and rank is None
@@ -427,10 +430,10 @@ def simulate(
     limits = [*([licences_of] if machine.licences else []), *([] if site is None else [site_limits(site)])]
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
+        *([reserving] if reserving is not None else []),
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
-        *([reserving] if reserving is not None else []),
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
         *([power] if power is not None else []),
         *([Dependencies()] if jobs.after else []),

@@ -12,7 +12,7 @@ a reservation holds what they leave, until they end. The dispatcher ``slurm`` ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -197,9 +197,19 @@ def reservations_of(site: Site) -> Callable[[Workload, Platform], Reservations]:
     return made
 
 
-def site_reservations(site: Site, workload: Workload, platform: Platform) -> SiteReservations | None:
-    """Return the feature that keeps to the reservations of a site; None if all are over before the first submission."""
-    begin = int(workload.release.min()) if workload.begin is None else workload.begin
+def site_reservations(
+    site: Site, workload: Workload, platform: Platform, others: Iterable[int] = ()
+) -> SiteReservations | None:
+    """Return the feature that keeps to the reservations of a site; None if all are over before the first submission.
+
+    Parameters
+    ----------
+    site, workload, platform
+        The site, the jobs, the machine.
+    others : iterable of int
+        The submit times of further jobs in s.
+    """
+    begin = min([int(workload.release.min()), *others]) if workload.begin is None else workload.begin
     reserved = reserved_nodes(site, workload, platform)
     return SiteReservations(site) if any(r.first_after(begin) is not None for r in reserved) else None
 
@@ -234,8 +244,7 @@ class SiteReservations(Feature):
         self._counted: object = None  # what was held when the timeline was told, and beside what
         self._own: dict[int, OwnTimes] = {}
         self._waiting: dict[int, None] = {}  # rows of the jobs that wait for their reservations, by submission
-        arrivals = engine.trace.release[engine.trace.order]
-        self._first = int(arrivals.min(initial=NEVER)) if w.begin is None else w.begin
+        self._first = int(w.submit.min()) if w.begin is None else w.begin  # no job starts before
         for k, r in enumerate(self._reserved):
             for first in r.starts:
                 start = r.next_of(first, self._first)
@@ -351,6 +360,10 @@ class SiteReservations(Feature):
         self._waiting = dict.fromkeys(sorted(self._waiting, key=lambda j: (int(w.release[j]), j)))
 
     def ended(self, rows: Sequence[int]) -> None:
+        """Hold what the running jobs leave now."""
+        self._hold()
+
+    def ended_early(self, row: int, nodes: Sequence[int]) -> None:
         """Hold what the running jobs leave now."""
         self._hold()
 

@@ -19,6 +19,7 @@ from schedlab.models import (
     SiteReservation,
 )
 from schedlab.models.reservations import Reservation
+from schedlab.simulation import OnDemandJob, Preemption, Switching
 from schedlab.simulation.features.site_reservations import reservations_of, reserved_nodes
 from schedlab.simulation.verify import violations
 from simulation.second_by_second import records
@@ -234,3 +235,23 @@ def test_walltimes_that_users_choose_keep_out_of_later_reservations(dispatcher):
     run = replay(jobs, site, dispatcher, users=LongRequests())
     assert run.violations == [] and run.workload.walltime.tolist() == [3 * DAY, 3 * DAY]
     assert nodes_of(run, "a") == nodes_of(run, "b") == {"n2"} and run.start.tolist() == [DAY, DAY + 100]
+
+
+def test_an_on_demand_job_before_all_others_keeps_out_of_a_reservation():
+    """It comes at 60, may run to 120, and needs both nodes; the first job of the log comes after the reservation."""
+    whole = Job("a", 200, 10, 1, {"cores": 3}, "p", runtime=10)
+    urgent = Preemption([OnDemandJob("urgent", 60, 2, 0, 60)], "kill", "none")
+    run = sl.simulate(
+        Dispatch(site_with().platform(), [whole], [Queue("p", 60)]), dispatcher="easy", site=site_with(MAINTENANCE), preemption=urgent
+    )  # fmt: skip
+    assert run.violations == [] and starts(run) == {"a": 210, "urgent": 150}
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "dardis:balance"])
+def test_jobs_of_a_reservation_start_on_nodes_that_are_on(dispatcher):
+    jobs = [job(f"j{k}", 9 * k, 20, 1 + k % 4, 10) for k in range(12)]
+    jobs += [job(f"in{k}", k, 15, 2, reservation="course") for k in range(3)]
+    run = replay(
+        jobs, site_with(COURSE), dispatcher, node_policy="idle:5s", switching=Switching(boot=3, shut_down=2, min_off=4)
+    )
+    assert run.violations == [] and (run.start >= 0).all()
