@@ -236,10 +236,9 @@ class SiteReservations(Feature):
         self._reserved = reserved_nodes(self._site, w, engine.platform)
         self._classes = [_by_capacity(r, engine.platform) for r in self._reserved]
         self._ahead = max(DAY, int(w.walltime.max()))
-        self._later: dict[
-            tuple[int, int], Entry
-        ] = {}  # number of a reservation that is not shown yet, its start -> when
-        self._shown: dict[tuple[int, int], Times] = {}  # number of a reservation, its start -> its times
+        # by the number of a reservation and its start: when it is to be shown, and what dispatchers see already
+        self._later: dict[tuple[int, int], Entry] = {}
+        self._shown: dict[tuple[int, int], Times] = {}
         self._keys: list[Hashable] = []  # of what the timeline holds
         self._counted: object = None  # what was held when the timeline was told, and beside what
         self._own: dict[int, OwnTimes] = {}
