@@ -576,6 +576,10 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     job = replay.workload.ids[row]
     start = int(replay.start[row])
     end = int(replay.end[row])
+    limit = int(replay.workload.walltime[row])
+    if replay.history is not None and replay.history.saved[row]:
+        restart = 0 if replay.preemption is None else replay.preemption.settings.restart
+        limit = max(1, limit - int(replay.history.saved[row]) + restart)
     if any(e.kind == "delete" and e.subject == job and e.time == end for e in record.events):
         return True
     for b in record.bookings:
@@ -583,8 +587,7 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
             continue
         if any(p.row == row and p.start == start and record.bookings[p.booking] is b for p in record.private):
             return end == _end(b)
-        late = start + int(replay.workload.walltime[row]) <= end
-        if end == b.start and late and any(n in nodes for n in b.nodes):
+        if end == b.start and start + limit <= end and any(n in nodes for n in b.nodes):
             return True
     return False
 
