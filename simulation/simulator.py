@@ -39,6 +39,7 @@ from .features.on_demand import OnDemand
 from .features.requeue import Requeue, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.site_limits import node_events_of, on_site, site_limits
+from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
 from .preemption import Preemption
@@ -310,8 +311,8 @@ def simulate(
         checks are part of the verification.
     site : Site, optional
         The machine as its administrator describes it, instead of ``platform``: jobs have the nodes of their partitions, and
-        the limits of partitions, licences, accounts, users and QOS hold under every dispatcher (``read_site``). What is
-        not obeyed is told in the report of the workload.
+        the limits of partitions, licences, accounts, users and QOS and the reservations hold under every dispatcher
+        (``read_site``). What is not obeyed is told in the report of the workload.
 
     Returns
     -------
@@ -409,7 +410,11 @@ def simulate(
         check_takes_chunks(jobs, chosen.made, chosen.name, private)
     check_takes_all_nodes(jobs, chosen.made, chosen.name)
     added = features_of(features) if features else []
-    alone = not (states or server or on_demand or added) and (power is None or power.still)
+    reserving = None
+    if site is not None and scheduler is None:
+        submits = () if preemption is None else (job.submit for job in preemption.jobs)
+        reserving = site_reservations(site, jobs, machine, submits)
+    alone = not (states or server or on_demand or added or reserving) and (power is None or power.still)
     rank = rank_of(placing, machine)
     by_count = chosen.policy is not None and alone and rank is None
     at_begin = None
@@ -425,6 +430,7 @@ def simulate(
     limits = [*([licences_of] if machine.licences else []), *([] if site is None else [site_limits(site)])]
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
+        *([reserving] if reserving is not None else []),
         *([NodeEvents(states, rule)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
@@ -467,6 +473,7 @@ def simulate(
         on_each_node=on_each_node,
         stops=stops,
         limits_of=None if site is None else site_limits(site),
+        reserved_of=None if site is None else reservations_of(site),
     )
     for feature in added:
         simulation.violations += feature.check(simulation)

@@ -5,7 +5,9 @@ Running jobs are not part of it: ``free`` of the state is what they leave, less 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +50,8 @@ class Timeline:
 
     Attributes
     ----------
-    holds : dict of int to Hold
-        The reserved amounts that are not over, by the number of the reservation.
+    holds : dict of Hashable to Hold
+        The reserved amounts that are not over, by the key of whoever holds them: the number of a reservation, for instance.
     barred : ndarray of bool, shape (nodes,)
         The nodes that reservations may never have.
     for_all : ndarray of bool, shape (machine resources,)
@@ -76,7 +78,7 @@ class Timeline:
         self.number = {name: n for n, name in enumerate(platform.nodes)}
         nodes = len(platform.nodes)
         self.barred: Bools = np.zeros(nodes, np.bool_)
-        self.holds: dict[int, Hold] = {}
+        self.holds: dict[Hashable, Hold] = {}
         self.states: tuple[str, ...] = ("up",) * nodes
         self.changed = -NEVER
         self._closed: dict[str, tuple[Bools, Sequence[str]]] = {}
@@ -197,7 +199,8 @@ class Timeline:
     def limit_on(self, row: int) -> str:
         """Return the name of the first limit that keeps a job from a start now; an empty text if none does."""
         limits, amounts = self._limits_of(row)
-        reached = np.flatnonzero(amounts > self._state.limit_free[limits])
+        checked = self._trace.limit_checked[int(self._trace.first_limit[row]) : int(self._trace.first_limit[row + 1])]
+        reached = np.flatnonzero(checked & (amounts > self._state.limit_free[limits]))
         return self.limit_names[int(limits[reached[0]])] if reached.size else ""
 
     def _limits_of(self, row: int) -> tuple[Ints, Ints]:
@@ -236,12 +239,12 @@ class Timeline:
         empty: Bools = (self._state.free + self._limited == self._trace.capacity).all(axis=1) & self.open
         return empty
 
-    def hold(self, key: int, hold: Hold) -> None:
+    def hold(self, key: Hashable, hold: Hold) -> None:
         """Hold reserved amounts."""
         self.holds[key] = hold
         self._forget()
 
-    def release(self, key: int) -> None:
+    def release(self, key: Hashable) -> None:
         """Give reserved amounts back."""
         if self.holds.pop(key, None) is not None:
             self._forget()
@@ -369,3 +372,132 @@ def kept_free(moment: Moment, unused: Ints) -> Ints:
                 left[number[name]] -= units * request
     kept: Ints = np.maximum(0, left)
     return kept
+
+
+# --- What reservations keep free of other jobs beside running ones.
+#
+# A job that runs in the private queue of a reservation runs inside of it: the reservation keeps what it holds beyond that
+# job. Beside other running jobs (one that is past its time limit, or was started in spite of the reservation) a reservation
+# holds only what they leave, until they end: no dispatcher could do more.
+
+Vector = tuple[int, ...]
+
+
+class _NodeUse(NamedTuple):
+    """What a job of a queue uses of a node from its start until its end."""
+
+    queue: str
+    start: int
+    end: int
+    amounts: Vector
+
+
+def holding(
+    platform: Platform, now: int, reserved: Sequence[Reserved], running: Iterable[tuple[str, Use]]
+) -> tuple[Reserved, ...]:
+    """Return what reservations hold from now on, by start: each with amounts that are free beside the running jobs.
+
+    Each has a name of its own; a reservation is divided where the amounts change over time or over nodes.
+
+    Parameters
+    ----------
+    platform : Platform
+        The machine.
+    now : int
+        The time in s.
+    reserved : sequence of Reserved
+        What the reservations would hold on an empty machine, one unit on each node; those that come first hold first.
+    running : iterable of (str, Use)
+        What the running jobs use up to their ends, after now, each with the queue of its job; other uses may begin later.
+
+    Examples
+    --------
+    >>> from schedlab.models import NodeGroup
+    >>> maintenance = Reserved("m", "", 50, 90, {"n-1": 1, "n-2": 1}, {"cores": 4})
+    >>> late = Use({"n-1": 1}, {"cores": 1}, 0, 60)
+    >>> machine = Platform([NodeGroup("n", 2, {"cores": 4})])
+    >>> [(r.name, r.start, r.end, *r.nodes, r.request["cores"]) for r in holding(machine, 55, [maintenance], [("", late)])]
+    [('m', 55, 60, 'n-1', 3), ('m+1', 55, 90, 'n-2', 4), ('m+2', 60, 90, 'n-1', 4)]
+    """
+    if not reserved:
+        return ()
+    by_node: dict[str, list[int]] = defaultdict(list)
+    for k, r in enumerate(reserved):
+        for node in r.nodes:
+            by_node[node].append(k)
+    uses: dict[str, list[_NodeUse]] = defaultdict(list)
+    for queue, use in running:
+        amounts = tuple(use.request.get(name, 0) for name in platform.resources)
+        for node, units in use.nodes.items():
+            if node in by_node:
+                uses[node].append(_NodeUse(queue, use.start, use.end, tuple(units * n for n in amounts)))
+    alike: dict[tuple[Vector, tuple[int, ...], tuple[_NodeUse, ...]], list[str]] = defaultdict(list)
+    for node, listed in by_node.items():
+        alike[platform.capacity[node], tuple(listed), tuple(uses.get(node, ()))].append(node)
+    nodes: dict[tuple[int, int, str, str, Vector], list[str]] = defaultdict(list)
+    for (capacity, numbers, here), members in alike.items():
+        on_node = [reserved[k] for k in numbers]
+        for name, queue, start, end, kept in _pieces(platform, now, on_node, here, capacity):
+            nodes[start, end, name, queue, kept] += members
+    names: Counter[str] = Counter()
+    return tuple(
+        Reserved(
+            _unused(name, names),
+            queue,
+            start,
+            end,
+            dict.fromkeys(members, 1),
+            dict(zip(platform.resources, kept, strict=True)),
+        )
+        for (start, end, name, queue, kept), members in sorted(nodes.items(), key=lambda item: item[0][:3])
+    )
+
+
+def _unused(name: str, names: Counter[str]) -> str:
+    """Return the name, with a number if it is in use."""
+    own = name
+    while own in names:
+        names[name] += 1
+        own = f"{name}+{names[name] - 1}"
+    names[own] += 1
+    return own
+
+
+def _pieces(
+    platform: Platform, now: int, listed: Sequence[Reserved], uses: Sequence[_NodeUse], capacity: Vector
+) -> Iterator[tuple[str, str, int, int, Vector]]:
+    """Yield (name, queue, start, end, amounts) of what the reservations of one node hold on it."""
+    changes = [t for u in uses for t in (u.start, u.end)]
+    times = sorted({t for r in listed for t in (max(now, r.start), r.end)} | {t for t in changes if t > now})
+    rows = [(lo, hi, _held(platform, listed, uses, capacity, lo)) for lo, hi in pairwise(times)]
+    for k, r in enumerate(listed):
+        spans = [(lo, hi, held[k]) for lo, hi, held in rows if r.start <= lo < r.end]
+        for kept, group in groupby(spans, key=lambda span: span[2]):
+            members = list(group)
+            if any(kept):
+                yield r.name, r.queue, members[0][0], members[-1][1], kept
+
+
+def _held(
+    platform: Platform, listed: Iterable[Reserved], uses: Sequence[_NodeUse], capacity: Vector, time: int
+) -> list[Vector]:
+    """Return what each reservation of a node holds on it at a time."""
+    width = range(len(capacity))
+    left = list(capacity)
+    inside = defaultdict[str, list[int]](lambda: [0 for _ in width])
+    for use in uses:
+        if use.start <= time < use.end:
+            left = [n - used for n, used in zip(left, use.amounts, strict=True)]
+            inside[use.queue] = [n + used for n, used in zip(inside[use.queue], use.amounts, strict=True)]
+    vectors: list[Vector] = []
+    for r in listed:
+        kept = [0 for _ in width]
+        if r.start <= time < r.end:
+            asked = [r.request.get(name, 0) for name in platform.resources]
+            within = [min(n, i) for n, i in zip(asked, inside[r.queue], strict=True)] if r.queue else [0 for _ in width]
+            kept = [max(0, min(n - i, free)) for n, i, free in zip(asked, within, left, strict=True)]
+            if r.queue:
+                inside[r.queue] = [n - i for n, i in zip(inside[r.queue], within, strict=True)]
+            left = [n - k for n, k in zip(left, kept, strict=True)]
+        vectors.append(tuple(kept))
+    return vectors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from .verify_features import (
     power_faults,
     preemption_faults,
     production_faults,
+    rest_of,
     rows_of,
     state_faults,
 )
@@ -41,6 +42,7 @@ def violations(
     on_each_node: bool = False,
     stops: Iterable[tuple[str, int]] = (),
     limits_of: Callable[[Workload, Platform], Sequence[NamedLimit]] | None = None,
+    reserved_of: Callable[[Workload, Platform], SiteReserved] | None = None,
 ) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
@@ -70,8 +72,10 @@ def violations(
     13. Each job is on nodes that it may use (``Queue.nodes``, ``Job.nodes``, ``features``), with at most ``per_node`` units on
         each, and alone on them with ``whole_nodes``. Running jobs hold at most the licences of the platform, and what the
         limits allow that ``limits_of`` returns.
+    14. No job could run, by its walltime, into a reservation of the site (``reserved_of``) on one of its nodes; jobs that ask
+        for one start in it, on its nodes, or after its end.
 
-    2, 3, 5, 6, 7, 9 and 13 hold for all attempts; 2 and 3 not for those that began before the replay.
+    2, 3, 5, 6, 7, 9, 13 and 14 hold for all attempts; 2, 3 and 14 not for those that began before the replay.
 
     Several hundred thousand jobs take one or two seconds.
 
@@ -89,6 +93,8 @@ def violations(
         Nodes whose jobs end early for a feature of a third party, each with the time.
     limits_of : callable, optional
         Returns the limits on what running jobs of a workload hold together; None: there are none beside licences.
+    reserved_of : callable, optional
+        Returns the reservations of the site; None: there are none.
 
     Returns
     -------
@@ -114,7 +120,9 @@ def violations(
     missing_jobs += _units(runs, runs.started)
     missing_jobs += _fits(runs, runs.started)
     limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
-    of_places = (node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits))
+    of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits)]
+    if reserved_of is not None:
+        of_places.append(reservation_faults(runs, rows_of(replay), reserved_of(runs.workload, replay.platform)))
     for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops)):
         listed = list(faults)
         missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])
@@ -454,9 +462,131 @@ class NamedLimit(Protocol):
         ...
 
     @property
+    def checks(self) -> Bools:
+        """Whether each of them must have room to start; the others only count, shape (entries,)."""
+        ...
+
+    @property
     def minutes(self) -> LimitInMinutes | None:
         """Of a limit in minutes, how it changes with time."""
         ...
+
+
+class ReservedTimes(Protocol):
+    """A reservation of a site on the nodes of the machine."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def nodes(self) -> Bools:
+        """Its nodes, shape (nodes,)."""
+        ...
+
+    @property
+    def maint(self) -> bool:
+        """Whether its jobs heed no other reservation."""
+        ...
+
+    @property
+    def flex(self) -> bool:
+        """Whether its jobs may start before it, and on other nodes."""
+        ...
+
+    def times(self, begin: int, end: int) -> Sequence[tuple[int, int]]:
+        """Return its starts and ends of all times at which it holds its nodes in [begin, end), in s."""
+        ...
+
+
+class OwnReservation(Protocol):
+    """When a job that asks for a reservation may start in it."""
+
+    @property
+    def number(self) -> int:
+        """Which of the reservations of the site it asks for."""
+        ...
+
+    @property
+    def times(self) -> tuple[int, int]:
+        """From when to before when it may start in it, in s."""
+        ...
+
+
+class SiteReserved(Protocol):
+    """The reservations of a site, and for each row that asks for one when its job may start in it."""
+
+    @property
+    def reserved(self) -> Sequence[ReservedTimes]:
+        """The reservations."""
+        ...
+
+    @property
+    def own(self) -> Mapping[int, OwnReservation]:
+        """Row -> when its job may start in its reservation."""
+        ...
+
+
+def reservation_faults(runs: Runs, rows: Ints, site: SiteReserved) -> Iterator[Violation]:
+    """Yield the runs that could go, by their walltimes, into a reservation of the site, and those outside of their own.
+
+    Runs inside of reservations with private queues are left out: they have their own check.
+
+    Parameters
+    ----------
+    runs : Runs
+        All runs.
+    rows : ndarray of int64
+        The row of the job of each run.
+    site : SiteReserved
+        The reservations.
+    """
+    private = set() if runs.production is None else {(p.row, p.start) for p in runs.production.private}
+    ours = [k for k in np.flatnonzero(runs.own).tolist() if (int(rows[k]), int(runs.start[k])) not in private]
+    if not ours or not site.reserved:
+        return
+    start = runs.start[ours]
+    restart = 0 if runs.preemption is None else runs.preemption.settings.restart
+    most = start + np.maximum(1, runs.workload.walltime[ours] + restart)
+    mine = np.full(len(ours), -1)
+    for at, k in enumerate(ours):
+        own = site.own.get(k)
+        if own is not None and start[at] < own.times[1]:
+            mine[at] = own.number
+            yield from _outside(runs, k, site.reserved[own.number], own.times)
+    heeds = np.array([number < 0 or not site.reserved[number].maint for number in mine.tolist()], np.bool_)
+    for number, reserved in enumerate(site.reserved):
+        for begin, end in reserved.times(int(start.min()), int(most.max())):
+            near = np.flatnonzero((start < end) & (most > begin) & heeds & (mine != number))
+            for k in (ours[at] for at in near.tolist()):
+                until = int(runs.start[k]) + rest_of(runs, rows, k)
+                node = _first_node(runs, k, reserved.nodes) if until > begin else None
+                if node is not None:
+                    text = f"could run until {until} (its walltime) into reservation {reserved.name!r} of node {node!r}"
+                    yield _fault(runs, k, 1, f"{text} from {begin} to {end}")
+
+
+def _outside(runs: Runs, k: int, reserved: ReservedTimes, times: tuple[int, int]) -> Iterator[Violation]:
+    """Yield that a run is not in the reservation that its job asks for."""
+    if reserved.flex:
+        return
+    if runs.start[k] < times[0]:
+        yield _fault(runs, k, 1, f"is before its reservation {reserved.name!r}, which begins at {times[0]}")
+    node = _first_node(runs, k, ~reserved.nodes)
+    if node is not None:
+        yield _fault(runs, k, 1, f"is on node {node!r}, which its reservation {reserved.name!r} does not have")
+
+
+def _first_node(runs: Runs, k: int, mask: Bools) -> str | None:
+    """Return the first node of a run that is in a set of nodes; None if there is none."""
+    p = runs.placement
+    for i in range(int(p.first[k]), int(p.first[k + 1])):
+        low = max(0, int(p.low[i]))
+        inside = np.flatnonzero(mask[low : int(p.high[i]) + 1])
+        if inside.size:
+            return runs.platform.nodes[low + int(inside[0])]
+    return None
 
 
 def node_faults(runs: Runs) -> Iterator[Violation]:
@@ -566,7 +696,8 @@ def running_limit_faults(runs: Runs, limits: Sequence[NamedLimit]) -> Iterator[V
         if limit.minutes is not None:
             yield from _beyond_minutes(runs, limit, limit.minutes)
             continue
-        yield from _beyond(runs, limit.name, limit.most, names, start[limit.rows], end[limit.rows], limit.amounts)
+        times = (start[limit.rows], end[limit.rows])
+        yield from _beyond(runs, limit.name, limit.most, names, *times, limit.amounts, limit.checks)
 
 
 def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> Iterator[Violation]:
@@ -578,7 +709,8 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
     start, end = (runs.start[rows] - base).tolist(), (runs.end[rows] - base).tolist()
     walltime = runs.workload.walltime[rows].tolist()
     rates, used = minutes.rates[ran].tolist(), minutes.used[ran].tolist()
-    events = sorted([(end[k], 0, k) for k in range(len(rows))] + [(start[k], 1, k) for k in range(len(rows))])
+    turns = np.where(limit.checks[ran], 1, 2).tolist()  # 0: ends; jobs that only count start last
+    events = sorted([(end[k], 0, k) for k in range(len(rows))] + [(start[k], turns[k], k) for k in range(len(rows))])
     usage = rate = 0.0
     last = 0
     planned_rate = planned_ends = 0.0  # of running jobs within their time limits: sums of rates, and of rates * ends
@@ -586,21 +718,21 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
     late = sorted(ending, reverse=True)
     overrun = set[int]()
     begin -= base
-    for time, is_start, k in events:
+    for time, turn, k in events:
         usage = _usage(usage, rate, time - last, minutes.half_life)
         last = time
         while late and late[-1][0] <= time:  # nothing is left of their limits, although they run
             due, j = late.pop()
             planned_rate, planned_ends = planned_rate - rates[j], planned_ends - rates[j] * due
             overrun.add(j)
-        sign = 1 if is_start else -1
+        sign = 1 if turn else -1
         if start[k] == end[k]:
             sign = 0
         rate += sign * used[k]
         if k not in overrun:
             planned_rate += sign * rates[k]
             planned_ends += sign * rates[k] * (start[k] + walltime[k])
-        if not is_start or time < begin:
+        if turn != 1 or time < begin:
             continue
         alone = rates[k] * walltime[k] if sign == 0 else 0.0
         planned = planned_ends - planned_rate * time + alone
@@ -627,16 +759,29 @@ def _of_minutes(runs: Runs, limit: NamedLimit, row: int, time: int, what: str) -
 
 
 def _beyond(
-    runs: Runs, name: str, most: int, ids: Sequence[str], start: Ints, end: Ints, amounts: Ints
+    runs: Runs,
+    name: str,
+    most: int,
+    ids: Sequence[str],
+    start: Ints,
+    end: Ints,
+    amounts: Ints,
+    checks: Bools | None = None,
 ) -> Iterator[Violation]:
-    """Yield the starts after which jobs hold more than a limit; of equal times, ends come first, and 0 s hold nothing."""
+    """Yield the starts after which jobs hold more than a limit; of equal times, ends come first, and 0 s hold nothing.
+
+    ``checks``: whether each job must have room; of equal times, those that only count start last. None: all must.
+    """
+    must = np.ones(start.size, np.bool_) if checks is None else checks
     lasts = np.flatnonzero(end > start)
+    lasts = lasts[np.argsort(~must[lasts], kind="stable")]
     time = np.concatenate([end[lasts], start[lasts]])
     change = np.concatenate([-amounts[lasts], amounts[lasts]])
     order = np.argsort(time, kind="stable")  # the ends stand first
     held = np.cumsum(change[order])
     begin = -np.inf if runs.workload.begin is None else runs.workload.begin
-    wrong = (held > most) & (change[order] > 0) & (time[order] >= begin)
+    starting = np.concatenate([np.zeros(lasts.size, np.bool_), must[lasts]])[order]
+    wrong = (held > most) & starting & (change[order] > 0) & (time[order] >= begin)
     for k in np.flatnonzero(wrong).tolist():
         job = ids[int(lasts[order[k] - lasts.size])]
         text = f"{name} at {time[order[k]]}: {held[k]:,} are held, {most:,} is the limit (job {job!r} starts)"

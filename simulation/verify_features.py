@@ -373,7 +373,7 @@ def _private(
         end = int(runs.end[k])
         if b.accepted is None or not b.start <= start <= end <= _end(b):
             yield _job_fault(w.ids[k], f"runs from {start} to {end}, not inside of reservation {b.label!r}")
-        if start + _rest(runs, rows, k) > b.end:
+        if start + rest_of(runs, rows, k) > b.end:
             yield _job_fault(
                 w.ids[k], f"starts at {start} and ends by its walltime after reservation {b.label!r}, {b.end}"
             )
@@ -383,7 +383,7 @@ def _private(
             yield _job_fault(w.ids[k], f"of user {user!r} runs in reservation {b.label!r}, which is for others")
 
 
-def _rest(runs: ReplayData, rows: Ints, k: int) -> int:
+def rest_of(runs: ReplayData, rows: Ints, k: int) -> int:
     """Return the walltime of run k less the work of the attempts before it."""
     early = () if runs.history is None else runs.history.early
     saved = [
@@ -576,6 +576,10 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     job = replay.workload.ids[row]
     start = int(replay.start[row])
     end = int(replay.end[row])
+    limit = int(replay.workload.walltime[row])
+    if replay.history is not None and replay.history.saved[row]:
+        restart = 0 if replay.preemption is None else replay.preemption.settings.restart
+        limit = max(1, limit - int(replay.history.saved[row]) + restart)
     if any(e.kind == "delete" and e.subject == job and e.time == end for e in record.events):
         return True
     for b in record.bookings:
@@ -583,8 +587,7 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
             continue
         if any(p.row == row and p.start == start and record.bookings[p.booking] is b for p in record.private):
             return end == _end(b)
-        late = start + int(replay.workload.walltime[row]) <= end
-        if end == b.start and late and any(n in nodes for n in b.nodes):
+        if end == b.start and start + limit <= end and any(n in nodes for n in b.nodes):
             return True
     return False
 

@@ -413,6 +413,7 @@ def _faults_of_run(
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
     from ...simulation.features.site_limits import site_limits
+    from ...simulation.features.site_reservations import reservations_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
     from ...simulation.verify import violations
@@ -426,6 +427,7 @@ def _faults_of_run(
         on_each_node=bool(within) and limits_each_node(record["method"]),
         stops=[stop for feature in added for stop in feature.stops(replayed)],
         limits_of=None if case.site is None else site_limits(case.site),
+        reserved_of=None if case.site is None else reservations_of(case.site),
     )
     broken += [v for feature in added for v in feature.check(replayed)]
     faults = [f"{v.constraint}: {v.message}" for v in broken]

@@ -193,6 +193,17 @@ def reserve_first(trace: TraceArrays, state: State, holds: Holds, returned: Retu
             break
 
 
+@compiled
+def reserve_now(trace: TraceArrays, state: State, holds: Holds, returned: Returned, j: int, best: bool) -> bool:
+    """Find places for job j from now on, beside what runs and what is kept; return whether there are some."""
+    profile = _profile_beside(trace, state, holds, returned)
+    now = state.clock[NOW]
+    reserve(profile, _new_scratch(trace.capacity.shape[0]), trace, state, j, now, now, best)
+    room = state.reserved[j] == now
+    state.reserved[j] = -1
+    return bool(room)
+
+
 # --- EASY backfilling, one decision; compiled.
 #
 # The source is [Bridi2018, 2.2, algorithm 3], extended by the second condition of step 5 [Mualem2001]: there, a job may

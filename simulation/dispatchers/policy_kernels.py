@@ -41,7 +41,7 @@ from ..features.feature import Replay
 from ..predictors import Users, learn_and_predict, users_of
 from . import conservative, plans
 from .conservative import backfill, backfill_on, follows, hold_all, running_profile
-from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first, reserve_first
+from .easy import Holds, Returned, correct_ends, decide_beside, easy, easy_shortest_first, reserve_first, reserve_now
 from .plans import plan
 from .policy import Policy
 
@@ -330,6 +330,16 @@ def reserve_for_first(engine: Replay) -> None:
         holds = _with_running(engine, holds)
     reserve_first(engine.trace, state, holds, _returned(engine), engine.options.best)
     state.expected[rows] = predicted
+
+
+def find_places(engine: Replay, j: int, holds: Holds) -> bool:
+    """Find places for a job from now on up to its time limit, beside what runs and what is kept; return whether there are some."""
+    state = engine.state
+    predicted = int(state.expected[j])
+    state.expected[j] = max(predicted, engine.ledger.limit(j))
+    found = reserve_now(engine.trace, state, _with_running(engine, holds), _returned(engine), j, engine.options.best)
+    state.expected[j] = predicted
+    return found
 
 
 NO_ENDS = np.zeros(0, np.int64)

@@ -14,7 +14,8 @@ now (``Moment.may_start``), and of the jobs that a decision starts together, tho
 
 **Running limits.** A job that a limit holds takes no reservation and delays no other job; it is tried again whenever a job has ended. The
 component ``RunningLimits`` knows no dispatcher: limits are amounts of the replay (``TraceArrays.limit``), which every start takes and every
-end gives back.
+end gives back. A job that another limit is for, as that of its QOS takes the place of that of its account, takes its amounts without
+being checked: less than nothing may then be left, and the jobs that are checked wait.
 
 Limits in minutes [SlurmDoc, resource_limits] change while jobs run. Let a_i be what job i holds, L_i its time limit, and
 ``used(t) = sum over the runs so far of integral a_i f_i 2^(-(t - s) / H) ds``, with the half-life H of usage and the usage factor f_i
@@ -369,6 +370,8 @@ class RunningLimit:
         What each of them holds; of a limit in minutes, what its start takes.
     minutes : Minutes, optional
         Of a limit in minutes, how it changes with time.
+    checked : ndarray of bool, shape (entries,), optional
+        Whether each of them must have room to start; the others count, but another limit is for them. None: all.
 
     Examples
     --------
@@ -382,12 +385,18 @@ class RunningLimit:
     rows: Ints
     amounts: Ints
     minutes: Minutes | None = None
+    checked: Bools | None = None
+
+    @property
+    def checks(self) -> Bools:
+        """Whether each of the jobs must have room to start, shape (entries,)."""
+        return np.ones(self.rows.size, np.bool_) if self.checked is None else self.checked
 
     def never(self) -> Ints:
         """Return the rows of the jobs that it never lets start."""
         if self.minutes is not None and not self.minutes.plans:
-            return self.rows if self.most <= 0 else self.rows[:0]
-        return self.rows[self.amounts > self.most]
+            return self.rows[self.checks] if self.most <= 0 else self.rows[:0]
+        return self.rows[(self.amounts > self.most) & self.checks]
 
 
 LimitsOf = Callable[[Workload, Platform], Sequence[RunningLimit]]
@@ -438,6 +447,7 @@ class RunningLimits(Feature):
             first_limit=offsets(np.bincount(row, minlength=len(workload))),
             limit=number[order],
             limit_amount=np.concatenate([x.amounts for x in limits])[order],
+            limit_checked=np.concatenate([x.checks for x in limits])[order],
             limit_capacity=np.array([x.most for x in limits], np.int64),
         )
 
@@ -494,13 +504,19 @@ class RunningLimits(Feature):
         waiting = engine.state.waiting[: engine.state.clock[WAITING]]
         if not waiting.size:
             return
-        amounts, free = engine.trace.limit_amount, engine.state.limit_free
-        holding = [x for x in self._timed if (amounts[x.slots[x.entries(waiting)]] > free[x.number]).any()]
+        holding = [x for x in self._timed if self._may_hold(x, waiting)]
         later = [each.next_change(engine.now) for each in holding]
         names = [each.limit.name for each, time in zip(holding, later, strict=True) if time >= NEVER]
         self.keeps_waiting = f"used up: {'; '.join(names)}" if names else ""
         if later and min(later) < NEVER:
             self._retry = engine.agenda.add(min(later), Rank.OTHER, lambda: None)
+
+    def _may_hold(self, limit: _Timed, rows: Ints) -> bool:
+        """Return whether a limit holds one of some jobs now."""
+        trace = self._engine.trace
+        slots = limit.slots[limit.entries(rows)]
+        beyond = trace.limit_amount[slots] > self._engine.state.limit_free[limit.number]
+        return bool((beyond & trace.limit_checked[slots]).any())
 
 
 @dataclass(eq=False)
@@ -579,4 +595,4 @@ class _Timed:
 
 def can_hold(limit: RunningLimit) -> bool:
     """Return whether a limit can keep a job waiting: all its jobs together hold more than it allows."""
-    return limit.minutes is not None or int(limit.amounts.sum()) > limit.most
+    return bool(limit.checks.any()) and (limit.minutes is not None or int(limit.amounts.sum()) > limit.most)

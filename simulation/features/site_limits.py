@@ -5,7 +5,7 @@ start; ``site_limits`` gives the limits on running jobs.
 
 Which limit holds is decided as in Slurm: for each kind of limit, the QOS of the partition before that of the job (the other
 way round with the flag OverPartQOS), and either before those of the associations; of the associations, those of the user, its
-account and all accounts above hold together.
+account and all accounts above hold together. A job counts in all of them, also where another limit takes the place of one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,17 @@ from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
-from ...models.site import ROOT, Association, Limits, NamedLimit, Partition, PBSSettings, SchedulerSettings, Site
+from ...models.site import (
+    ROOT,
+    Association,
+    Limits,
+    NamedLimit,
+    Partition,
+    PBSSettings,
+    SchedulerSettings,
+    Site,
+    SiteReservation,
+)
 from ...models.words import how_many
 from .limits import LimitsOf, Minutes, RunningLimit
 
@@ -349,19 +359,30 @@ OF_GROUPS = ("grp_jobs", "grp_tres", *GRP_MINUTES)
 
 @dataclass
 class _Table:
-    """The limits that were found: for each, its greatest amount, what it counts, and the owners whose jobs it is for."""
+    """The limits that were found: for each, its greatest amount, what it counts, and the owners whose jobs it counts.
+
+    ``checked``: whether each of these owners' jobs must have room to start; those of the others have another limit instead.
+    """
 
     most: dict[tuple[str, ...], int] = field(default_factory=dict)
     counts: dict[tuple[str, ...], str] = field(default_factory=dict)
     owners: dict[tuple[str, ...], list[int]] = field(default_factory=dict)
+    checked: dict[tuple[str, ...], list[bool]] = field(default_factory=dict)
     minutes: dict[tuple[str, ...], _MinuteRule] = field(default_factory=dict)
 
     def add(
-        self, owner: int, name: tuple[str, ...], most: int, counts: str, minutes: _MinuteRule | None = None
+        self,
+        owner: int,
+        name: tuple[str, ...],
+        most: int,
+        counts: str,
+        minutes: _MinuteRule | None = None,
+        checked: bool = True,
     ) -> None:
-        """Note that a limit is for the jobs of an owner."""
+        """Note that a limit counts the jobs of an owner, and whether it is for them (``checked``)."""
         self.most[name], self.counts[name] = most, counts
         self.owners.setdefault(name, []).append(owner)
+        self.checked.setdefault(name, []).append(checked)
         if minutes is not None:
             self.minutes[name] = minutes
 
@@ -413,20 +434,23 @@ def site_limits(site: Site) -> LimitsOf:
         limits = []
         for name, most in table.most.items():
             counted = table.counts[name]
-            if counted not in held:
+            if counted not in held or not any(table.checked[name]):
                 continue
-            rows = np.sort(np.concatenate([order[first[k] : first[k + 1]] for k in table.owners[name]]))
+            rows = np.concatenate([order[first[k] : first[k + 1]] for k in table.owners[name]])
+            count = [first[k + 1] - first[k] for k in table.owners[name]]
+            in_order = np.argsort(rows)
+            checked = np.repeat(table.checked[name], count)[in_order]
+            rows = rows[in_order]
             amounts = held[counted][rows]
             some = amounts > 0
             label = ", ".join(name)
             if name not in table.minutes:
-                limits.append(RunningLimit(label, most, rows[some], amounts[some]))
+                limits.append(RunningLimit(label, most, rows[some], amounts[some], checked=checked[some]))
                 continue
             factors = np.array([rules.factor(owner) for owner in owners])[which[rows[some]]]
             walltime = workload.walltime[rows[some]]
-            limits.append(
-                _in_minutes(label, most, rows[some], amounts[some], factors, walltime, table.minutes[name], site)
-            )
+            made = _in_minutes(label, most, rows[some], amounts[some], factors, walltime, table.minutes[name], site)
+            limits.append(replace(made, checked=checked[some]))
         return limits
 
     return limits_of
@@ -452,7 +476,7 @@ def _in_minutes(
 
 
 def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
-    """Add the limits on running jobs that are for an owner."""
+    """Add the limits on running jobs that count the jobs of an owner; those that others take the place of check none of them."""
     taken: set[tuple[str, str]] = set()
     _add_named(table, k, owner, rules)
     for label, limits in rules.of_qos(owner):
@@ -461,25 +485,28 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
             taken = {(kind, counted) for queue, kind, counted in _named_of(owner, rules) if _label(queue) == label}
         for kind, counted, most in rules.running(label, limits):
             key = "max_jobs_per_user" if kind == "max_jobs" else kind
-            if (key, counted) in taken:
+            replaced = (key, counted) in taken
+            if replaced and rules.named is not None:
                 continue
             fresh.add((key, counted))
             whose = [f"user {owner.user}"] if key.endswith("per_user") else []
             whose += [f"account {owner.account}"] if key.endswith("per_account") else []
             name = (f"{_shown(kind, counted)} of {label}", *whose)
             rule = _MinuteRule(kind, label not in rules.without_decay) if kind in GRP_MINUTES else None
-            table.add(k, name, most, counted, rule)
+            table.add(k, name, most, counted, rule, not replaced)
         taken |= fresh
     for one in rules.line(owner):
         for kind, counted, most in rules.running(one.label, one.limits):
             if kind in OF_USAGE and one.account == ROOT and not one.user:  # Slurm does not enforce them there
                 continue
-            if kind in OF_GROUPS and (kind, counted) not in taken:
+            if kind in OF_GROUPS:
                 rule = _MinuteRule(kind, True) if kind in GRP_MINUTES else None
-                table.add(k, (f"{_shown(kind, counted)} of {one.label}",), most, counted, rule)
+                name = (f"{_shown(kind, counted)} of {one.label}",)
+                table.add(k, name, most, counted, rule, (kind, counted) not in taken)
     per_user = next((one.limits.max_jobs for one in rules.line(owner) if one.limits.max_jobs is not None), None)
-    if per_user is not None and ("max_jobs_per_user", JOBS) not in taken:
-        table.add(k, (f"max_jobs of account {owner.account}", f"user {owner.user}"), per_user, JOBS)
+    if per_user is not None:
+        free = taken.isdisjoint({("max_jobs_per_user", JOBS), ("max_jobs_per_account", JOBS)})
+        table.add(k, (f"max_jobs of account {owner.account}", f"user {owner.user}"), per_user, JOBS, checked=free)
 
 
 def _label(queue: str) -> str:
@@ -720,6 +747,18 @@ def _of_minutes(site: Site, limits: Sequence[Limits]) -> Iterator[str]:
         yield "PriorityUsageResetPeriod"
 
 
+def _of_reservation(r: SiteReservation) -> Iterator[str]:
+    """Yield what of a reservation is not obeyed."""
+    if not r.nodes and (r.node_count is not None or r.core_count is not None or r.features):
+        yield f"the choice of nodes of the reservation {r.name}"
+    elif r.core_count is not None:
+        yield f"that the reservation {r.name} has {r.core_count} cores of its nodes (they are held whole)"
+    if r.licences:
+        yield f"licences of the reservation {r.name}"
+    if "magnetic" in r.flags:
+        yield f"the flag MAGNETIC of the reservation {r.name}"
+
+
 def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
     """Yield the settings of Slurm that no dispatcher of a replay obeys."""
     if settings.complete_wait:
@@ -755,8 +794,6 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
     """Return notes on what of a site influences its schedule, and a replay does not obey."""
     names = not_modelled(site)
     notes = [f"not modelled: {', '.join(names)}"] if names else []
-    if site.reservations:
-        notes.append("reservations of the site hold under the dispatcher slurm alone")
     if site.events:
         notes.append(
             f"the states of nodes change as the description of the site says ({how_many(len(site.events), 'change', ',')}), "
@@ -789,8 +826,7 @@ def not_modelled(site: Site) -> list[str]:
     ]
     names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
     names += [f"MaxCPUsPerNode of partition {p.name}" for p in site.partitions if p.max_cpus_per_node]
-    chosen = [r for r in site.reservations if not r.nodes and (r.node_count is not None or r.core_count is not None)]
-    names += [f"the choice of nodes of the reservation {r.name}" for r in chosen]
+    names += [name for r in site.reservations for name in _of_reservation(r)]
     names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []
     if isinstance(site.scheduler, PBSSettings):
         names += _of_pbs(site, site.scheduler)

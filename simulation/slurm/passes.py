@@ -137,7 +137,7 @@ def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
         return NONE
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
-        if machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
+        if machine.groups[i, 2] > 0 and machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
             return LIMITS
     return NONE
 

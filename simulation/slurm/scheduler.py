@@ -11,7 +11,7 @@ engine; a pass changes these copies, and its starts are then made in the engine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,7 @@ from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
 from ..features.site_limits import owners_of, tres_of
+from ..features.site_reservations import reservations_of
 from . import columns as c
 from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
 from .events import (
@@ -58,6 +59,7 @@ from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
+REPEATED = 30 * 86_400  # s after the last job by its limit until which reservations are repeated
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 
@@ -309,8 +311,7 @@ class SharedTables:
         table[:, c.GPU_TYPE] = table[:, c.REQUIRED] = -1
         table[:, c.ALLOWED] = trace.node_set
         table[:, c.LIMIT] = self._engine.workload.walltime
-        reserved = {r.name: k for k, r in enumerate(self.site.reservations)}
-        table[:, c.RESERVATION] = [reserved.get(job.request.reservation, -1) for job in jobs]
+        table[:, c.RESERVATION] = -1
         table[:, c.ARRAY] = [arrays[job.array] if job.array else -1 for job in jobs]
         table[:, c.USER] = [users[job.user] for job in jobs]
         table[:, c.ASSOCIATION] = [owners[job.request.account, job.user] for job in jobs]
@@ -352,10 +353,12 @@ class SharedTables:
         job = np.repeat(np.arange(len(self.jobs)), np.diff(trace.first_limit))
         limit = trace.limit
         amount = trace.limit_amount
+        checked = trace.limit_checked
         for k in range(trace.machine_capacity.size):
             job = np.concatenate([job, np.arange(len(self.jobs))])
             limit = np.concatenate([limit, np.full(len(self.jobs), trace.limit_capacity.size + k)])
             amount = np.concatenate([amount, of_machine[:, k]])
+            checked = np.concatenate([checked, np.ones(len(self.jobs), np.bool_)])
         order = np.argsort(job, kind="stable")
         caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
         self.limits = SharedLimits(
@@ -363,30 +366,42 @@ class SharedTables:
             caps=caps,
             kind=np.zeros(len(caps), np.int64),
             first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
-            groups=np.ascontiguousarray(np.column_stack([limit[order], amount[order]]).astype(np.int64)),
+            groups=np.ascontiguousarray(np.column_stack([limit, amount, checked])[order].astype(np.int64)),
         )
 
     def _reserved(self, site: Site) -> None:
         """Make rows of the reservations of the site; those of the engine follow them when they are accepted."""
-        number = {name: n for n, name in enumerate(self._engine.platform.nodes)}
-        offset = self._engine.workload.unix_start or 0
-        rows, masks = [], [self._masks]
-        for r in site.reservations:
-            nodes = [number[name] for name in r.nodes if name in number]
-            whole = not nodes and r.node_count is None and r.core_count is None
-            mask = np.zeros((1, self._nodes), np.uint8)
-            mask[0, slice(None) if whole else nodes] = 1
-            maint = int("maint" in r.flags) + int("maint" in r.flags and bool(mask.all()))
-            start = r.start - offset
-            rows.append([start, start + r.duration, sum(map(len, masks)), maint, int("flex" in r.flags)])
-            masks.append(packed(mask))
+        w = self._engine.workload
+        reserved, own = reservations_of(site)(w, self._engine.platform)
+        begin = int(w.release.min()) if w.begin is None else w.begin
+        last = int(w.release.max() + w.walltime.max()) + REPEATED
+        rows: list[list[int]] = []
+        masks = [self._masks]
+        row_of: dict[tuple[int, int], int] = {}
+        for k, r in enumerate(reserved):
+            maint = int(r.maint) + int(r.maint and bool(r.nodes.all()))
+            for start, end in r.times(begin, last):
+                row_of[k, start] = len(rows)
+                rows.append([start, end, len(self._masks) + k, maint, int(r.flex)])
+            masks.append(packed(r.nodes.astype(np.uint8).reshape(1, -1)))
+        for job, each in own.items():
+            self.job[job, c.RESERVATION] = row_of.get((each.number, each.times.start), -1)
         self._own_reservations = np.array(rows, np.int64).reshape(-1, c.RESERVATION_COLUMNS)
         self._masks = np.concatenate(masks)
         self.masks = self._masks
         self.reservations = self._own_reservations
-        self._holds: tuple[int, ...] = ()
+        self._holds: tuple[Hashable, ...] = ()
 
     # --- Before a pass.
+
+    def leave_reservations(self, jobs: Iterable[int], now: int) -> None:
+        """Let waiting jobs whose reservation is over wait as all others do."""
+        if not self.reservations.size:
+            return
+        rows = np.fromiter(jobs, np.int64)
+        rows = rows[self.job[rows, c.RESERVATION] >= 0]
+        over = self.reservations[self.job[rows, c.RESERVATION], c.TO] <= now
+        self.job[rows[over], c.RESERVATION] = -1
 
     def startable(self, jobs: Ints) -> Ints:
         """Return the jobs that are in the engine's queue and that the calendars let start now."""
@@ -581,6 +596,8 @@ class SlurmScheduler(Feature):
             return None
         if engine.options.charge or engine.workload.after or self.tables.calendars:
             return None
+        if (self.tables.job[:, c.RESERVATION] >= 0).any():  # they leave the reservation at its end
+            return None
         never = self.state.never_eligible()
         if never is None:
             return None
@@ -716,6 +733,7 @@ class SlurmScheduler(Feature):
             self.tables.releases += 1
             self._released = False
         self._note_changes(now)
+        self.tables.leave_reservations(self.state.waiting, now)
         self.state.advance(now)
         if self._changed or not own_call:
             self._plan(now)

@@ -1,4 +1,4 @@
-"""Replays on random sites under all dispatchers, checked second by second; ``tests/known/random_sites.py`` has 1,000 sites."""
+"""Replays on random sites under all dispatchers, checked second by second; ``tests/known/random_sites.py`` has 1,500 sites."""
 
 import pytest
 from simulation.random_sites import check, draw, names
@@ -7,11 +7,13 @@ POLICIES = [name for name in names() if "@cpsat" not in name]
 
 
 def test_all_rules_are_drawn_and_a_seed_gives_the_same_site():
-    drawn = [draw(seed) for seed in range(40)]
+    drawn = [draw(seed) for seed in range(400)]
     assert draw(7).site == draw(7).site and draw(7).jobs == draw(7).jobs
     jobs = [job for d in drawn for job in d.jobs]
     for field in ("features", "nodes", "per_node", "whole_nodes", "licences"):
         assert any(getattr(job, field) for job in jobs), field
+    assert any(job.asked.reservation for job in jobs) and any(len(d.reservations) > 1 for d in drawn)
+    assert any(not is_for(job) for d in drawn for job in d.jobs for *_, held, is_for in d.limits if held(job))
     assert {len(d.limits) > 0 for d in drawn} == {len(d.partitions) > 1 for d in drawn} == {True, False}
 
 

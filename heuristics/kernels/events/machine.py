@@ -243,6 +243,7 @@ def trace_of(
         first_limit=np.zeros(len(arrays) + 1, np.int64),
         limit=np.zeros(0, np.int64),
         limit_amount=np.zeros(0, np.int64),
+        limit_checked=np.zeros(0, np.bool_),
         limit_capacity=np.zeros(0, np.int64),
         member=np.argsort(place, kind="stable"),
         first_member=offsets(places),

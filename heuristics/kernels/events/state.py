@@ -367,9 +367,9 @@ class TraceArrays(NamedTuple):
         Most units of each job on a place, shape (jobs,).
     whole
         Whether no other job may be on the places of each job, shape (jobs,).
-    first_limit, limit, limit_amount
+    first_limit, limit, limit_amount, limit_checked
         Job j takes ``limit_amount[i]`` of limit ``limit[i]`` as long as it runs, for i from ``first_limit[j]`` to
-        ``first_limit[j + 1] - 1``; shapes (jobs + 1,), (entries,), (entries,).
+        ``first_limit[j + 1] - 1``, and needs so much of it to start if ``limit_checked[i]``; shapes (jobs + 1,), (entries,) each.
     limit_capacity
         What all jobs that run may take of each limit, shape (limits,).
     member, first_member
@@ -418,6 +418,7 @@ class TraceArrays(NamedTuple):
     first_limit: Ints
     limit: Ints
     limit_amount: Ints
+    limit_checked: Bools
     limit_capacity: Ints
     member: Ints
     first_member: Ints
@@ -616,7 +617,7 @@ def set_open(trace: TraceArrays, state: State, open_: Bools) -> None:
 def held(trace: TraceArrays, limit_free: Ints, j: int) -> bool:
     """Return whether a limit keeps job j from a start now; such a job holds no reservation, and blocks no other."""
     for i in range(trace.first_limit[j], trace.first_limit[j + 1]):
-        if trace.limit_amount[i] > limit_free[trace.limit[i]]:
+        if trace.limit_checked[i] and trace.limit_amount[i] > limit_free[trace.limit[i]]:
             return True
     return False
 

@@ -30,7 +30,18 @@ from ....models.dispatch.objectives import origin_of as origin_of_objective
 from ....models.node_states import node_states
 from ...dispatcher import Moment, Start
 from ...timeline import kept_free
-from .placing import Allocation, FixedJobs, Nodes, NodeTimeline, Requests, Waiting, by_part, requests_of, start_of
+from .placing import (
+    OF_RESERVATIONS,
+    Allocation,
+    FixedJobs,
+    Nodes,
+    NodeTimeline,
+    Requests,
+    Waiting,
+    by_part,
+    requests_of,
+    start_of,
+)
 
 # --- Priorities of waiting jobs, computed at every decision [Galleguillos2019, 2.2 and 4].
 
@@ -483,6 +494,8 @@ def problem_of(
         arrays = JobArrays(jobs.submit, release, jobs.duration, jobs.units, requests, kind)
     now = moment.now
     queues = _open_queues(tuple(moment.queues))
+    if any(job.queue == OF_RESERVATIONS for job in jobs.jobs):
+        queues = (*queues, Queue(OF_RESERVATIONS, queues[0].ewt))
     running = MergedRunning(moment.platform, now, usage)
     returns = Returns.of(*usage[1:], now)
     return Dispatch.unchecked(moment.platform, listed, queues, objective, now, running, arrays, returns)

@@ -761,11 +761,16 @@ class FixedJobs(NamedTuple):
         return FixedJobs(self.jobs.some(np.array(kept, np.int64)), [self.allocations[k] for k in kept])
 
 
+OF_RESERVATIONS = (
+    "(reservations)"  # the queue of reservations in models, where all queues of the moment have nodes of their own
+)
+
+
 def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
     """Return the accepted reservations of a moment as jobs."""
     listed = list(moment.reserved)
     starts = [max(moment.now, r.start) for r in listed]
-    any_queue = moment.queues[0].name  # models know queues of the machine only; the start is fixed
+    open_queues = [q.name for q in moment.queues if not q.nodes]  # their start and nodes are fixed
     jobs = [
         Job(
             f"(reservation {r.name})",
@@ -773,7 +778,7 @@ def fixed_jobs(moment: Moment, nodes: NodeArrays) -> FixedJobs:
             r.end - start,
             sum(r.nodes.values()),
             dict(r.request),
-            r.queue or any_queue,
+            r.queue if r.queue in open_queues else next(iter(open_queues), OF_RESERVATIONS),
         )
         for r, start in zip(listed, starts, strict=True)
     ]

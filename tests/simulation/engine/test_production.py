@@ -406,3 +406,20 @@ def test_a_heterogeneous_job_cannot_be_planned_into_a_reservation_by_its_second_
     both = Job.of_chunks("h", 0, 40, [(1, {"cores": 4}), (1, {"cores": 2})], "q", runtime=9)
     with pytest.raises(SimulationError, match="into reservation 'course'"):
         replay([both], [COURSE], dispatcher=Second)
+
+
+def test_a_job_that_comes_back_overruns_what_is_left_of_its_walltime():
+    """It saved 7 of 9 s; of its second attempt, 2 s are left, and a reservation of its node ends it after 3 s."""
+    work = Workload.of(
+        Dispatch(
+            Platform([NodeGroup("n", 1, {"cores": 4})]),
+            [Job("j", 0, 9, 4, {"cores": 1}, "q", runtime=30)],
+            [Queue("q", 60), Queue("own", 60)],
+        )
+    )
+    events = [NodeEvent(8, "node-down", ["n-1"]), NodeEvent(20, "node-up", ["n-1"])]
+    own = Reservation("own", "own", 23, 10, 1, {"cores": 4})
+    run = sl.simulate(
+        work, Platform([NodeGroup("n", 1, {"cores": 4})]), "fcfs", events=events, reservations=[own], requeue="checkpoint:7"
+    )  # fmt: skip
+    assert (run.start.tolist(), run.end.tolist(), run.violations) == ([20], [23], [])

@@ -160,7 +160,10 @@ def test_what_no_dispatcher_obeys_of_a_site_is_named():
             Association("chem", limits=Limits(max_submit=3)),
             Association("chem", "ana", limits=Limits(max_submit=2)),
         ],
-        reservations=[SiteReservation("r", 0, 60, node_count=1)],
+        reservations=[
+            SiteReservation("r", 0, 60, node_count=1),
+            SiteReservation("c", 0, 60, ("n0",), core_count=2, flags=("magnetic",)),
+        ],
         scheduler=SchedulerSettings(
             accounting_enforce=("limits",), complete_wait=32, preempt_type="qos", preempt_mode=("suspend", "gang")
         ),
@@ -168,6 +171,7 @@ def test_what_no_dispatcher_obeys_of_a_site_is_named():
     told = not_modelled(site)
     for name in (
         "OverSubscribe=force:2 of partition q", "ExclusiveUser of partition one", "the choice of nodes of the reservation r",
+        "that the reservation c has 2 cores of its nodes (they are held whole)", "the flag MAGNETIC of the reservation c",
         "CompleteWait=32", "PreemptType=qos, PreemptMode=suspend,gang (bench calibrate preempts jobs)",
         "MaxSubmitJobs (2 times; beyond single arrays: the jobs of a log were accepted)",
     ):  # fmt: skip

@@ -8,7 +8,7 @@ from draws import some_seeds_now
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.sites.machine_state import Document, state_of
 from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
-from schedlab.simulation.shadow import Answer, faults, holding
+from schedlab.simulation.shadow import Answer, faults, reserved_beside
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 MAINTENANCE = reservation("maintenance", 300, 900, {"n3": 8})
@@ -59,7 +59,7 @@ def test_a_job_past_its_walltime_shares_its_node_with_a_reservation():
     late = [{"id": "r", "start": NOW - 500, "walltime": 200, "nodes": {"n1": {"cores": 6}}}]
     jobs = [waiting("a", NOW, 1, 8, 60), waiting("b", NOW, 1, 8, 60)]
     found = state(reservation("r1", -5, 50, {"n1": 8, "n2": 8}), running=late, waiting=jobs)
-    assert [(r.name, r.start - NOW, r.end - NOW, dict(r.nodes), r.request) for r in holding(found)] == [
+    assert [(r.name, r.start - NOW, r.end - NOW, dict(r.nodes), r.request) for r in reserved_beside(found)] == [
         ("r1", 0, 1, {"n1": 1}, {"cores": 2}), ("r1+1", 0, 50, {"n2": 1}, {"cores": 8}),
         ("r1+2", 1, 50, {"n1": 1}, {"cores": 8}),
     ]  # fmt: skip
