@@ -39,7 +39,6 @@ from .columns import (
     MAINT,
     MAX_NODES,
     MIN_AGE,
-    MIN_CPUS,
     MIN_NODES,
     MIN_PRIORITY,
     MOST_STARTS,
@@ -88,6 +87,8 @@ from .columns import (
     TRIED_PARTITION,
     TRIED_RELEASES,
     TRIED_UNITS,
+    UNIT_CPUS,
+    UNITS,
     UNLIMITED,
     USER,
     WHOLE,
@@ -327,7 +328,8 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             run[RUN_COUNT] += 1
             machine.pieces[i, PIECE_NODE] = n
             if machine.parameters[IN_UNITS] > 0:
-                take_units(j, n, machine, taken[k, TAKEN_CPUS], machine.pieces[i, PIECE_FREE:])
+                units = taken[k, TAKEN_CPUS] // job[UNIT_CPUS]
+                take_units(j, n, machine, units, machine.pieces[i, PIECE_FREE:])
                 set_as_now(machine, n)
                 continue
             take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[k], job[WHOLE] > 0)
@@ -367,7 +369,7 @@ def _has_none(j: int, p: int, machine: Machine) -> bool:
     """Return whether a job is known to have no room now in a partition."""
     if not _is_tried(j, p, machine):
         return False
-    return bool(machine.jobs[j, MIN_CPUS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
+    return bool(machine.jobs[j, UNITS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
 
 
 @internal_borrowing
@@ -377,7 +379,7 @@ def has_room(j: int, p: int, machine: Machine) -> bool:
         return False
     mask = machine.work.mask
     intersection(machine.up, machine.member[p], mask)
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     if room_for_units(j, machine, mask, machine.free, machine.some, NOW_FREE, wanted, 1):
         return True
     row = machine.tried[_row_of_tried(j, p, machine)]
@@ -461,8 +463,8 @@ def _fits_if_empty(j: int, p: int, machine: Machine, mask: Ints) -> bool:
     job = machine.jobs[j]
     if machine.parameters[IN_UNITS] > 0 and job[MAX_NODES] == 0 and job[CONTIGUOUS] == 0:
         least = max(job[MIN_NODES], machine.parts[p, PART_MIN_NODES])
-        if machine.parts[p, PART_MAX_NODES] >= max(job[MIN_CPUS], least):
-            return room_for_units(j, machine, mask, machine.free, machine.some, EMPTY, job[MIN_CPUS], least)
+        if machine.parts[p, PART_MAX_NODES] >= max(job[UNITS], least):
+            return room_for_units(j, machine, mask, machine.free, machine.some, EMPTY, job[UNITS], least)
     return pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, EMPTY) > 0
 
 
@@ -637,7 +639,7 @@ def _take_back(machine: Machine, number: int, mask: Ints) -> None:
 @internal_borrowing
 def _room(j: int, machine: Machine, mask: Ints) -> int:
     """Return for how many units of job j there is room on the nodes of the mask; not more than it has."""
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     may = machine.work.may
     candidates(j, machine, mask, machine.some, NOW_FREE, may)
     if machine.whole_fit[j] >= 0:
@@ -676,7 +678,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
     order = machine.order
     number = int(machine.counts[0])
     in_units = machine.parameters[IN_UNITS] > 0
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     room = wanted  # units that fit at most; with too few of them no nodes need be looked for
     if in_units:
         room = _room(j, machine, mask)

@@ -22,6 +22,7 @@ from ...heuristics.kernels.events.state import RUNNING as RUNNING_JOBS
 from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
+from ...models import Platform
 from ...models.array_types import Bools, Ints, Small
 from ...models.compiled import compiled
 from ...models.dispatch.site_request import NOTHING, SiteRequest
@@ -32,7 +33,7 @@ from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
 from ..features.site_limits import owners_of, tres_of
 from . import columns as c
-from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
+from .columns import LIMIT, LIMIT_CPUS, QUEUE_COLUMNS, UNITS
 from .events import (
     AGES,
     COUNTS_USAGE,
@@ -51,7 +52,7 @@ from .events import (
     PassTimes,
     replay_alone,
 )
-from .jobs import ENDED_WELL, SlurmJob, number_of, places_of
+from .jobs import ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
 from .node_bits import packed, words_for
 from .passes import order_of_ends, part_with_room
 from .priority import MOST
@@ -211,6 +212,8 @@ class SharedTables:
         trace = engine.trace
         names = engine.platform.nodes
         self._nodes = len(names)
+        amounts = engine.platform.resources
+        self.cpu_amount, self.memory_amount = (amounts.index(x) if x in amounts else -1 for x in ("cores", "memory"))
         self.total: Ints = trace.capacity[: self._nodes].copy()
         self.free: Ints = self.total.copy()
         self.use = np.zeros((self._nodes, c.USE_COLUMNS), np.int64)
@@ -298,12 +301,11 @@ class SharedTables:
         fewest = -(-trace.units // most)
         least = np.maximum(fewest, np.minimum(trace.units, np.maximum(asked_least, part_least)))
         table[:, c.MIN_NODES] = least
-        table[:, c.MAX_NODES] = np.where(asked_most > 0, np.maximum(asked_most, least), 0)
+        table[:, c.MAX_NODES] = np.where(asked_most > 0, np.clip(asked_most, least, trace.units), 0)
         self._allow_more_nodes()
-        table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units
         table[:, c.CPUS_PER_TASK] = 1
         table[:, c.PER_NODE] = most
-        table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
+        self._unit_columns(table)
         table[:, c.WHOLE] = trace.whole
         table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]
         table[:, c.GPU_TYPE] = table[:, c.REQUIRED] = -1
@@ -321,6 +323,26 @@ class SharedTables:
         self.need = np.zeros((size, c.LIMIT_CPUS + 1), np.int64)
         cores = self._engine.platform.resources.index("cores")
         self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
+
+    def _unit_columns(self, table: Ints) -> None:
+        """Write how the nodes of jobs are chosen: by units, or by CPUs if there is a unit on each node, which has many."""
+        trace = self._engine.trace
+        table[:, c.UNITS] = trace.units
+        table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
+        cpus = trace.request[:, self.cpu_amount] if self.cpu_amount >= 0 else np.zeros(len(table), np.int64)
+        one_each = (trace.units == 1) | (trace.most == 1)
+        whole = trace.whole.astype(np.bool_)
+        by_cpus = one_each & ~whole & (cpus > 1)
+        table[:, c.UNIT_CPUS] = np.where(by_cpus, cpus, 1)
+        table[by_cpus, c.TASKS_PER_NODE] = cpus[by_cpus]
+        table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units * table[:, c.UNIT_CPUS]
+        of_cpu: dict[int, int | None] = {}
+        for row in np.flatnonzero(by_cpus).tolist():
+            asked = self.jobs[row].request
+            if id(asked) not in of_cpu:
+                of_cpu[id(asked)] = memory_of_cpu(asked, self.site, self.settings)
+            memory = of_cpu[id(asked)]
+            table[row, c.MEMORY_PER_CPU] = -1 if memory is None else memory
 
     def _allow_more_nodes(self) -> None:
         """Let partitions give jobs the nodes that they need here: MaxNodes is for what a job asks for, and it may have run on more."""
@@ -459,7 +481,7 @@ class SharedTables:
     def room_for(self, jobs: Ints) -> None:
         """Make the tables of running jobs large enough for the starts of some jobs, and keep what they have."""
         runs = int(self.counts[0]) + len(jobs)
-        pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.MIN_CPUS], self._nodes).sum())
+        pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.UNITS], self._nodes).sum())
         if runs > len(self.runs):
             self.runs = np.concatenate([self.runs, np.zeros((runs, c.RUN_COLUMNS), np.int64)])
             self.order = np.concatenate([self.order, np.zeros(runs, np.int64)])
@@ -541,6 +563,17 @@ class SlurmScheduler(Feature):
             return ()
         return (f"not modelled: PreemptType={self.settings.preempt_type}; slurm preempts no job in a replay",)
 
+    def jobs(self, workload: Workload, platform: Platform) -> Workload:
+        """Return the jobs as they were submitted."""
+        return as_submitted(workload, self.site)
+
+    def arrays(self, trace: TraceArrays, workload: Workload, by_count: bool) -> TraceArrays:
+        """Return the arrays in which jobs of one submit time arrive in the order of their numbers."""
+        numbers = np.array([number_of(name, row)[1:] for row, name in enumerate(workload.ids)], np.int64).reshape(-1, 2)
+        order = trace.order
+        number, task = numbers[order].T
+        return trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
+
     def begin(self, engine: Replay) -> None:
         """Make the tables of the jobs."""
         self._engine = engine
@@ -613,7 +646,7 @@ class SlurmScheduler(Feature):
             main=main,
             backfill=backfill,
             owners=np.array([tables.users, tables.associations], np.int64),
-            most_pieces=np.minimum(tables.job[:, MIN_CPUS], len(tables.free)),
+            most_pieces=np.minimum(tables.job[:, UNITS], len(tables.free)),
             numbers=self._numbers(),
             most=np.array([WHOLE_QUEUE, MOST_CALLS], np.int64),
             factors=priorities.factors,

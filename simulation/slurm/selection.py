@@ -18,6 +18,7 @@ from ...models.compiled import internal_borrowing, native
 from .columns import (
     ALLOWED,
     CONTIGUOUS,
+    CPU_AMOUNT,
     CPUS,
     CPUS_PER_TASK,
     FIRST_GPU,
@@ -31,6 +32,7 @@ from .columns import (
     MAX_CPUS_PER_NODE,
     MAX_NODES,
     MEMORY,
+    MEMORY_AMOUNT,
     MEMORY_COUNTS,
     MEMORY_PER_CPU,
     MEMORY_PER_NODE,
@@ -43,6 +45,7 @@ from .columns import (
     SERIAL_AT_END,
     TASKS,
     TASKS_PER_NODE,
+    UNIT_CPUS,
     WHOLE,
     WHOLE_ON,
 )
@@ -282,6 +285,30 @@ def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
                 return 0
             units = min(units, amounts[r] // each)
     return int(units)
+
+
+@internal_borrowing
+def _all_cpus(n: int, machine: Machine) -> int:
+    """Return the CPUs of node n; 1 if nodes have none. Where units are counted."""
+    column = machine.parameters[CPU_AMOUNT]
+    return int(max(1, machine.total[n, column])) if column >= 0 else 1
+
+
+@internal_borrowing
+def _cpus_or_units(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
+    """Return the units that node n has room for; of a job with a unit on each of its nodes, the CPUs that it could take."""
+    job = machine.jobs[j]
+    units = units_on(j, n, machine, free, how)
+    if units == 0 or job[UNIT_CPUS] == 1:
+        return units
+    if job[WHOLE]:
+        return _all_cpus(n, machine)
+    amounts = machine.total[n] if how == EMPTY else free[n]
+    cpus = amounts[machine.parameters[CPU_AMOUNT]]
+    memory = machine.parameters[MEMORY_AMOUNT]
+    if memory >= 0 and job[MEMORY_PER_CPU] > 0:
+        cpus = min(cpus, amounts[memory] // job[MEMORY_PER_CPU])
+    return int(max(cpus, job[UNIT_CPUS]))
 
 
 @internal_borrowing
@@ -761,9 +788,9 @@ def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints,
             n = (w << 6) + lowest(word)
             word &= word - 1
             if one_each:
-                cpus = 1
+                cpus = _all_cpus(n, machine)
             elif in_units:
-                cpus = units_on(j, n, machine, free, how)
+                cpus = _cpus_or_units(j, n, machine, free, how)
             else:
                 cpus = _cpus_on(job, part, n, machine, free, use, how)
             if cpus > 0:

@@ -15,7 +15,7 @@ from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
 from . import columns as c
-from .jobs import SlurmJob, places_of
+from .jobs import SlurmJob, places_of, threads_of
 from .limits import LimitGroups, licence_counts
 from .node_bits import packed
 from .passes import order_of_ends, reserved_mask
@@ -91,6 +91,7 @@ class Tables:
     end: int = 0
     limits: LimitGroups = field(init=False)
     in_units = False
+    cpu_amount = memory_amount = -1
 
     def __post_init__(self) -> None:
         if not isinstance(self.site.scheduler, SchedulerSettings):
@@ -144,11 +145,8 @@ class Tables:
                     self.member[k, self.node_index[name]] = 1
 
     def _node_tables(self) -> None:
-        by_cpu = any(word.startswith("cr_cpu") for word in self.settings.select_parameters)
         self.weight = np.array([n.weight for n in self.nodes], np.int64)
-        self.threads = np.array(
-            [1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in self.nodes], np.int64
-        )
+        self.threads = np.array(threads_of(self.site, self.settings), np.int64)
         self.total = np.zeros((len(self.nodes), c.FIRST_GPU + len(self.gpu_types)), np.int64)
         for k, node in enumerate(self.nodes):
             self.total[k, c.CPUS] = node.cpus
