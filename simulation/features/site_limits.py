@@ -20,6 +20,7 @@ import numpy as np
 from ...instances.files.lines import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
+from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
@@ -70,14 +71,17 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
     return SiteReplay(jobs.noted(*not_obeyed(site)), platform)
 
 
-def node_events_of(site: Site, platform: Platform) -> tuple[NodeEvent, ...]:
-    """Return the changes of the states of nodes in the description of a site, on the nodes that its machine has."""
+def node_events_of(site: Site, workload: Workload, platform: Platform) -> tuple[NodeEvent, ...]:
+    """Return the changes of the states of nodes in the description of a site, on the nodes that its machine has.
+
+    Nodes that were drained take no jobs from the time on at which they took none in the log (``with_draining``).
+    """
     events = []
     for event in site.events:
         names = tuple(name for name in event.nodes if name == "*" or name in platform.capacity)
         if names:
             events.append(replace(event, nodes=names))
-    return tuple(events)
+    return with_draining(events, lambda node: runs_on(workload, node))
 
 
 def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
