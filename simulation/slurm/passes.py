@@ -128,16 +128,17 @@ from .selection import (
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
 MOST_AT_ONCE = 200  # jobs that are taken off before the next test
+COUNTS_JOBS = 1  # the kind of a limit that all dispatchers share, and of which each job holds 1
 ALL_NODES = 2  # of MAINT: a reservation of all nodes
 
 
 @internal_borrowing
 def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
-    """As ``_limit_reached``, of the limits that all dispatchers share: what a job holds of them is known before its nodes are."""
-    if early and machine.parameters[LIMIT_STOP] > 0:
-        return NONE
+    """As ``_limit_reached``, of the limits that all dispatchers share; ``early``: of those that count jobs, not amounts."""
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
+        if early and machine.kind[g] != COUNTS_JOBS:
+            continue
         if machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
             return LIMITS
     return NONE

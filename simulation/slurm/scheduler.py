@@ -54,7 +54,7 @@ from .events import (
 )
 from .jobs import ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
 from .node_bits import packed, words_for
-from .passes import order_of_ends, part_with_room
+from .passes import COUNTS_JOBS, order_of_ends, part_with_room
 from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
@@ -380,10 +380,12 @@ class SharedTables:
             amount = np.concatenate([amount, of_machine[:, k]])
         order = np.argsort(job, kind="stable")
         caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
+        kind = np.full(len(caps), COUNTS_JOBS, np.int64)
+        kind[limit[amount != 1]] = 0
         self.limits = SharedLimits(
             used=np.zeros_like(caps),
             caps=caps,
-            kind=np.zeros(len(caps), np.int64),
+            kind=kind,
             first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
             groups=np.ascontiguousarray(np.column_stack([limit[order], amount[order]]).astype(np.int64)),
         )
