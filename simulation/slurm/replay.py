@@ -195,6 +195,8 @@ class SlurmReplay:
         self._codes = np.zeros(size, np.int64)
         self._coming = 0  # events in the heap other than passes
         self._idle_updates = 0
+        self._next_begin = begin - 1  # the next begin time of a job, for which an event is planned
+        self._update = begin  # the last update of the priorities that is planned
 
     # --- Time.
 
@@ -232,7 +234,6 @@ class SlurmReplay:
         """Let an event happen; return 1 if a job left."""
         state = self.state
         now = time // SECOND
-        updated = state.priorities.next_update
         if what != What.END:  # the usage of jobs that end is counted before it decays
             state.advance(now)
         if what == What.MAIN:
@@ -250,9 +251,18 @@ class SlurmReplay:
         gone = self._other(time, now, what, subject, number)
         if state.waiting:
             self._plan_passes(time)
-            if updated <= now and state.priorities.multifactor and not self._over():
-                self._add(max(time, state.priorities.next_update * SECOND), What.BEGIN)
+            self._plan_update(time)
+            if state.next_begin is not None and state.next_begin != self._next_begin:
+                self._next_begin = state.next_begin
+                self._add(max(time, state.next_begin * SECOND), What.BEGIN)
         return gone
+
+    def _plan_update(self, time: int) -> None:
+        """Plan the next update of the priorities, once."""
+        update = self.state.priorities.next_update
+        if self.state.priorities.ages and update > self._update and not self._over():
+            self._update = update
+            self._add(max(time, update * SECOND), What.BEGIN)
 
     def _over(self) -> bool:
         """Whether the jobs that wait never start: nothing runs, nothing comes, and other orders of the queue did not help."""
@@ -263,8 +273,6 @@ class SlurmReplay:
         state = self.state
         if what == What.SUBMIT and state.state[subject] != ENDED:
             state.submit(subject, now)
-            if state.next_begin is not None:
-                self._add(state.next_begin * SECOND, What.BEGIN)
         elif what == What.END and state.state[subject] == RUNNING and self._until.get(subject) == time:
             del self._until[subject]
             attempts = self.jobs[subject].attempts
@@ -332,7 +340,6 @@ class SlurmReplay:
         self._until.pop(job, None)
         self.state.end(job, now, "REQUEUED", requeued=True)
         self.state.submit(job, now, now + REQUEUE_DELAY)
-        self._add((now + REQUEUE_DELAY) * SECOND, What.BEGIN)
 
     def _node(self, change: NodeChange, time: int) -> int:
         """Let the state of a node change; return how many jobs left."""
