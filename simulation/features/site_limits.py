@@ -761,6 +761,9 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
     notes = [f"not modelled: {', '.join(names)}"] if names else []
     if site.reservations:
         notes.append("reservations of the site hold under the dispatcher slurm alone")
+    shared = [p.name for p in site.partitions if p.max_cpus_per_node]
+    if shared:
+        notes.append(f"MaxCPUsPerNode of {', '.join(shared)} is obeyed by the dispatcher slurm alone")
     if site.events:
         notes.append(
             f"the states of nodes change as the description of the site says ({how_many(len(site.events), 'change', ',')}), "
@@ -792,7 +795,6 @@ def not_modelled(site: Site) -> list[str]:
         f"OverSubscribe={p.oversubscribe} of partition {p.name}" for p in site.partitions if p.jobs_per_resource > 1
     ]
     names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
-    names += [f"MaxCPUsPerNode of partition {p.name}" for p in site.partitions if p.max_cpus_per_node]
     chosen = [r for r in site.reservations if not r.nodes and (r.node_count is not None or r.core_count is not None)]
     names += [f"the choice of nodes of the reservation {r.name}" for r in chosen]
     names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []

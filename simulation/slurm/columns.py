@@ -61,7 +61,7 @@ FIRST_GPU: Final = 2
 # What uses a node.
 JOBS_ON: Final = 0
 WHOLE_ON: Final = 1
-USE_COLUMNS: Final = 2
+USE_COLUMNS: Final = 2  # the CPUs that jobs of each partition have follow
 
 # A running job; its pieces are rows FIRST to FIRST + COUNT - 1.
 RUN_JOB: Final = 0

@@ -21,6 +21,7 @@ from .columns import (
     BAD_CONSTRAINTS,
     BITS_OF_PARTITIONS,
     CONTIGUOUS,
+    CPUS,
     DEPTH,
     ELIGIBLE,
     FLEX,
@@ -90,6 +91,7 @@ from .columns import (
     UNIT_CPUS,
     UNITS,
     UNLIMITED,
+    USE_COLUMNS,
     USER,
     WHOLE,
     WHOLE_ON,
@@ -288,8 +290,8 @@ def _take_back_on(machine: Machine, n: int) -> None:
     if machine.parameters[IN_UNITS] > 0:
         note_free(n, machine, work.free, work.some)
     else:
-        work.use[n, JOBS_ON] = machine.use[n, JOBS_ON]
-        work.use[n, WHOLE_ON] = machine.use[n, WHOLE_ON]
+        for c in range(work.use.shape[1]):
+            work.use[n, c] = machine.use[n, c]
 
 
 @internal_borrowing
@@ -336,6 +338,7 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[k], job[WHOLE] > 0)
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
+            machine.use[n, USE_COLUMNS + p] += taken[k, TAKEN_CPUS]
             set_as_now(machine, n)
     run[RUN_TOUCHES] = _partitions_touched(machine, run[RUN_FIRST], run[RUN_COUNT])
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
@@ -624,6 +627,7 @@ def _give_back(j: int, machine: Machine, r: int, mask: Ints) -> int:
         else:
             work.use[n, JOBS_ON] -= 1
             work.use[n, WHOLE_ON] -= whole
+            work.use[n, USE_COLUMNS + machine.runs[r, RUN_PARTITION]] -= machine.pieces[i, PIECE_FREE + CPUS]
     return more
 
 

@@ -31,7 +31,7 @@ from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
-from ..features.site_limits import owners_of, tres_of
+from ..features.site_limits import owners_of, partitions_of_jobs, tres_of
 from . import columns as c
 from .columns import LIMIT, LIMIT_CPUS, QUEUE_COLUMNS, UNITS
 from .events import (
@@ -60,6 +60,7 @@ from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
+MANY_CPUS = 2**40  # where no limit of a partition holds
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 
 
@@ -107,6 +108,33 @@ def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
             )
         )
     return jobs
+
+
+def _with_shares(trace: TraceArrays, workload: Workload, site: Site) -> TraceArrays:
+    """Return the arrays with an amount of nodes for each MaxCPUsPerNode: the CPUs that jobs of its partition may have together.
+
+    Jobs that name several partitions count in the first one.
+    """
+    limited = {p.name: p for p in site.partitions if p.max_cpus_per_node}
+    if not limited or "cores" not in site.platform().resources:
+        return trace
+    cores = site.platform().resources.index("cores")
+    first = np.array([names[0] if names else "" for names in partitions_of_jobs(workload, site)])
+    names = site.platform().nodes
+    capacity, request = [trace.capacity], [trace.request]
+    for name, part in limited.items():
+        most = int(part.max_cpus_per_node or 0)
+        own = np.array([node in set(part.nodes) for node in names], np.bool_)
+        of_node = np.full(len(trace.capacity), MANY_CPUS, np.int64)
+        of_node[: len(names)][own] = most
+        cpus = np.minimum(
+            trace.request[:, cores], most
+        )  # a unit is not divided: larger ones have the nodes to themselves
+        capacity.append(of_node.reshape(-1, 1))
+        request.append(np.where(first == name, cpus, 0).reshape(-1, 1))
+    return trace._replace(
+        capacity=np.ascontiguousarray(np.hstack(capacity)), request=np.ascontiguousarray(np.hstack(request))
+    )
 
 
 @compiled
@@ -574,7 +602,8 @@ class SlurmScheduler(Feature):
         numbers = np.array([number_of(name, row)[1:] for row, name in enumerate(workload.ids)], np.int64).reshape(-1, 2)
         order = trace.order
         number, task = numbers[order].T
-        return trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
+        trace = trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
+        return _with_shares(trace, workload, self.site)
 
     def begin(self, engine: Replay) -> None:
         """Make the tables of the jobs."""

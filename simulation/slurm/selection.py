@@ -46,6 +46,7 @@ from .columns import (
     TASKS,
     TASKS_PER_NODE,
     UNIT_CPUS,
+    USE_COLUMNS,
     WHOLE,
     WHOLE_ON,
 )
@@ -172,7 +173,7 @@ class Machine(NamedTuple):
     total, free
         What each node has and what of it is free, shape (nodes, 2 + types of GPU).
     use
-        Shape (nodes, USE_COLUMNS).
+        Shape (nodes, USE_COLUMNS + partitions); where jobs are counted in units, the partitions have no columns.
     some
         Where jobs are counted in units: the sets of the nodes that have some of each amount free, and then that of the nodes
         of which nothing is taken, shape (amounts of a node + 1, words). Else of shape (0, 0).
@@ -312,8 +313,8 @@ def _cpus_or_units(j: int, n: int, machine: Machine, free: Ints, how: int) -> in
 
 
 @internal_borrowing
-def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: Ints, how: int) -> int:
-    """Return how many CPUs of node n the job could take; 0: none."""
+def _cpus_on(job: Ints, p: int, n: int, machine: Machine, free: Ints, use: Ints, how: int) -> int:
+    """Return how many CPUs of node n the job could take in partition p; 0: none."""
     amounts = machine.total[n] if how == EMPTY else free[n]
     counts = machine.parameters[MEMORY_COUNTS] > 0
     cpus = int(amounts[CPUS])
@@ -331,9 +332,11 @@ def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: I
         return 0
     if (job[GPUS] > 0 or job[GPUS_OF_JOB] > 0) and _gpus_free(job, amounts) < max(1, job[GPUS]):
         return 0
-    most = part[MAX_CPUS_PER_NODE]
+    most = machine.parts[p, MAX_CPUS_PER_NODE]
     if most > 0:
-        cpus = min(cpus, most)
+        if how != EMPTY:
+            most -= use[n, USE_COLUMNS + p]
+        cpus = max(0, min(cpus, most))
     tasks = 1
     if job[TASKS_PER_NODE] > 0:
         tasks = job[TASKS_PER_NODE]
@@ -774,7 +777,6 @@ def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints,
     """Write the usable nodes of a mask to ``machine.work``; return their number, -1: a node that the job must have is not usable."""
     work = machine.work
     job = machine.jobs[j]
-    part = machine.parts[p]
     must = job[REQUIRED]
     in_units = machine.parameters[IN_UNITS] > 0
     one_each = machine.whole_fit[j] >= 0
@@ -792,7 +794,7 @@ def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints,
             elif in_units:
                 cpus = _cpus_or_units(j, n, machine, free, how)
             else:
-                cpus = _cpus_on(job, part, n, machine, free, use, how)
+                cpus = _cpus_on(job, p, n, machine, free, use, how)
             if cpus > 0:
                 work.node[size] = n
                 work.cpus[size] = cpus
