@@ -42,7 +42,8 @@ NO_RESERVE: Final = 21  # 1: its QOS takes no reservation of the backfill schedu
 PER_NODE: Final = 22  # units on one node at most; only of jobs that are counted in units
 UNITS: Final = 23  # the number of units; only of jobs that are counted in units, as the next one
 UNIT_CPUS: Final = 24  # the CPUs of a unit, where nodes are chosen by the CPUs that they have free; 1: by the units
-JOB_COLUMNS: Final = 25
+MOST_ON: Final = 25  # the most units that a node may hold when nothing runs
+JOB_COLUMNS: Final = 26
 
 # A partition.
 TIER: Final = 0

@@ -42,6 +42,7 @@ from .columns import (
     MIN_AGE,
     MIN_NODES,
     MIN_PRIORITY,
+    MOST_ON,
     MOST_STARTS,
     MOST_TASKS,
     NO_RESERVE,
@@ -112,6 +113,7 @@ from .node_bits import (
 )
 from .selection import (
     EMPTY,
+    MANY,
     NOW_FREE,
     TAKEN_CPUS,
     TAKEN_GPUS,
@@ -270,6 +272,63 @@ def stop_looking_ahead(machine: Machine) -> None:
             for c in range(work.ahead_free.shape[1]):
                 work.ahead_free[n, c] = machine.free[n, c]
     work.ahead[0] = 0
+    work.ahead[1] = 0
+
+
+@internal_borrowing
+def _touch(machine: Machine, number: int) -> None:
+    """Find out of which nodes something is free after the first ``number`` running jobs have ended, and after fewer.
+
+    ``ahead[1]`` is one more than the number of jobs for which that is known.
+    """
+    work = machine.work
+    if work.ahead[1] == 0:
+        for w in range(work.touched.shape[1]):
+            word = machine.some[0, w]
+            for r in range(1, machine.some.shape[0] - 1):
+                word |= machine.some[r, w]
+            work.touched[0, w] = word
+        work.ahead[1] = 1
+    for k in range(work.ahead[1] - 1, number):
+        copy_set(work.touched[k], work.touched[k + 1])
+        run = machine.runs[machine.order[k]]
+        for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+            add_node(work.touched[k + 1], machine.pieces[i, PIECE_NODE])
+    work.ahead[1] = max(work.ahead[1], number + 1)
+
+
+@internal_borrowing
+def _ended_by(machine: Machine, time: int) -> int:
+    """Return how many running jobs have ended by a time, by their limits; 0: all of them have."""
+    number = machine.counts[0]
+    if time == 0:
+        return int(number)
+    low = 0
+    high = number
+    while low < high:
+        middle = (low + high) // 2
+        if machine.runs[machine.order[middle], RUN_END] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@internal_borrowing
+def may_fit_by(j: int, machine: Machine, mask: Ints, latest: int) -> bool:
+    """Return False if a job cannot fit on nodes of the mask by a time, as too few of them have something free until then.
+
+    0: no time is too late. Where units are counted; else True.
+    """
+    work = machine.work
+    if machine.parameters[IN_UNITS] == 0 or machine.counts[0] + 1 >= work.touched.shape[0]:
+        return True
+    if machine.jobs[j, MOST_ON] >= MANY:  # its units may be on full nodes, too
+        return True
+    number = _ended_by(machine, latest)
+    _touch(machine, number)
+    room = number_in_both(mask, work.touched[number]) * machine.jobs[j, MOST_ON]
+    return bool(room >= machine.jobs[j, UNITS])
 
 
 @internal_borrowing
@@ -818,6 +877,7 @@ def _later(
     start: int,
     end: int,
     least: int,
+    job: int,
     starts: Ints,
     ends: Ints,
     follows: Ints,
@@ -826,7 +886,7 @@ def _later(
     """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never.
 
     ``row`` is the first row that ends after the start. Once such a time is known, it is enough to know that fewer than ``least``
-    nodes are left.
+    nodes are left, or that ``job`` cannot fit on them before; -1: no job.
     """
     original = machine.work.other
     copy_set(mask, original)
@@ -843,7 +903,7 @@ def _later(
             if starts[i] > end:
                 break
             keep_both(mask, bits[i])
-            if later > 0 and number_in(mask) < least:
+            if later > 0 and (number_in(mask) < least or (job >= 0 and not may_fit_by(job, machine, mask, later))):
                 break
         if k == 0:
             break
@@ -1006,7 +1066,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
                 machine.reason[j] = RESERVED
                 break
             row = _row_at(begin, row, ends, follows)
-            later = _later(machine, row, mask, begin, begin + limit, least, starts, ends, follows, bits)
+            sure = j if counted else -1  # a job that is counted may be put off as soon as it is known not to fit
+            later = _later(machine, row, mask, begin, begin + limit, least, sure, starts, ends, follows, bits)
             if overlap == 1:
                 over = _first_end(machine, begin, step) + 1
                 if over > 1 and over < window_end and (later == 0 or over < later):
@@ -1019,7 +1080,9 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if not counted:
                 tried += 1
                 counted = True
-            start = earliest_start(j, p, machine, mask, now_only, later, chosen)
+            start = -1
+            if may_fit_by(j, machine, mask, later):
+                start = earliest_start(j, p, machine, mask, now_only, later, chosen)
             if start < 0:
                 if later > 0 and not now_only:
                     following = later

@@ -356,6 +356,9 @@ class SharedTables:
         """Write how the nodes of jobs are chosen: by units, or by CPUs if there is a unit on each node, which has many."""
         trace = self._engine.trace
         table[:, c.UNITS] = trace.units
+        largest = self.total.max(axis=0)
+        fit = np.where(trace.request > 0, largest // np.maximum(trace.request, 1), MANY).min(axis=1, initial=MANY)
+        table[:, c.MOST_ON] = np.minimum(fit, table[:, c.PER_NODE])
         table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
         cpus = trace.request[:, self.cpu_amount] if self.cpu_amount >= 0 else np.zeros(len(table), np.int64)
         one_each = (trace.units == 1) | (trace.most == 1)

@@ -101,9 +101,10 @@ class Work(NamedTuple):
         The choice: node, CPUs, MB and GPUs of each chosen node, in ascending order of the nodes, shape (nodes, 4).
     free, use, some
         Copies of the tables of those names, in which jobs end. They are equal to the tables before and after each pass.
-    ahead_free, after, ahead
+    ahead_free, after, touched, ahead
         As ``free``, on all nodes; ``after[k]`` is the set of the nodes of which nothing is taken when the first k running jobs
-        have ended, in the order of their ends, for k up to ``ahead[0]``. ``ahead[0]`` is 0 before and after each pass.
+        have ended, in the order of their ends, for k up to ``ahead[0]``. ``touched[k]`` is the set of the nodes of which
+        something is free then, for k up to ``ahead[1]``. Both numbers are 0 before and after each pass.
     mask, other
         Sets of nodes.
     left
@@ -123,6 +124,7 @@ class Work(NamedTuple):
     some: Ints
     ahead_free: Ints
     after: Ints
+    touched: Ints
     ahead: Ints
     mask: Ints
     other: Ints
@@ -149,7 +151,8 @@ def work_for(free: Ints, use: Ints, some: Ints) -> Work:
         some=some.copy(),
         ahead_free=free.copy(),
         after=np.zeros((AHEAD, words), np.int64),
-        ahead=np.zeros(1, np.int64),
+        touched=np.zeros((AHEAD, words), np.int64),
+        ahead=np.zeros(2, np.int64),
         mask=mask,
         other=other,
         left=np.zeros(LEFT_COLUMNS, np.int64),
