@@ -4,8 +4,9 @@ The engine's ledger is the truth: jobs arrive, start and end there. ``SlurmSched
 pass of the main scheduler or of the backfill scheduler is due; the passes are those of ``passes``, and what they start is
 started in the engine.
 
-The passes read and write tables of their own. Jobs are counted in units of equal requests, as all dispatchers count them; a job may use the nodes, and holds of the limits,
-what it may and does under any dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
+The passes read and write tables of their own. Jobs are counted in units of equal requests, which are CPUs or tasks where these
+may be divided (``jobs.as_submitted``); a job may use the nodes, and holds of the limits, what it may and does under any
+dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
 engine; a pass changes these copies, and its starts are then made in the engine.
 """
 
@@ -67,7 +68,7 @@ NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
     """Return the jobs of a replay, with the accounts and the QOS by which the site limits them.
 
-    Jobs that were submitted on hold count as released at once: no log says when they were.
+    Jobs that were submitted on hold are released when they arrive (``as_submitted``).
 
     Parameters
     ----------
