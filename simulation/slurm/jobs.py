@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -233,6 +234,15 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
     return _by_cpu(replace(w, release=release), site)
 
 
+class Division(NamedTuple):
+    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least."""
+
+    units: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
 def _by_cpu(workload: Workload, site: Site) -> Workload:
     """Return the rows in which jobs have a unit for each CPU or task that they asked for, where these may be on any nodes."""
     w = workload
@@ -246,27 +256,41 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
     request = w.request.copy()
     terms = {term: k for k, term in enumerate(w.node_terms)}
     of_row = w.node_term.copy()
-    for row in range(len(w)):
+    known: dict[tuple[int, ...], Division | None] = {}
+    for row, key in enumerate(np.column_stack([w.site.request, w.units, w.request[:, cores]]).tolist()):
         term = w.node_terms[int(of_row[row])]
-        asked = w.site.asked(row)
-        if row in w.chunks or term.whole_nodes or not _may_be_divided(asked):
+        if row in w.chunks or term.whole_nodes:
             continue
-        of_task = asked.cpus_per_task or 1
-        cpus = max(asked.cpus or 0, (asked.tasks or 0) * of_task)
-        number = -(-cpus // max(of_task, core))
-        each = -(-of_task // core) * core
-        more = int(w.units[row] * w.request[row, cores]) - number * each
-        of_cpu = memory_of_cpu(asked, site, settings)
-        if number < 1 or abs(more) >= w.units[row] * core or of_cpu is None:
+        if tuple(key) not in known:
+            known[tuple(key)] = _division(w.site.asked(row), key[1], key[2], core, site, settings)
+        division = known[tuple(key)]
+        if division is None:
             continue
-        units[row] = number
-        request[row, cores] = each
+        units[row] = division.units
+        request[row, cores] = division.cpus
         if memory >= 0:
-            request[row, memory] = each * of_cpu
-        least = min(number, asked.min_nodes or 1)
-        per_node = number - least + 1 if least > 1 else None
+            request[row, memory] = division.memory
+        per_node = division.units - division.nodes + 1 if division.nodes > 1 else None
         of_row[row] = terms.setdefault(term._replace(per_node=per_node), len(terms))
     return replace(w, units=units, request=request, node_term=of_row, node_terms=tuple(terms))
+
+
+def _division(
+    asked: SiteRequest, units: int, cpus_of_unit: int, core: int, site: Site, settings: SchedulerSettings
+) -> Division | None:
+    """Return how a job may be divided that has so many units in the log; None: it may not, or the log has other CPUs.
+
+    ``core``: the CPUs of a core, which go to one job.
+    """
+    of_cpu = memory_of_cpu(asked, site, settings)
+    if of_cpu is None or not _may_be_divided(asked):
+        return None
+    of_task = asked.cpus_per_task or 1
+    number = -(-max(asked.cpus or 0, (asked.tasks or 0) * of_task) // max(of_task, core))
+    each = -(-of_task // core) * core
+    if number < 1 or abs(units * cpus_of_unit - number * each) >= units * core:
+        return None
+    return Division(number, each, each * of_cpu, min(number, asked.min_nodes or 1))
 
 
 def threads_of(site: Site, settings: SchedulerSettings) -> list[int]:
