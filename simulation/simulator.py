@@ -132,7 +132,7 @@ def replay_input(what: object, platform: Platform | None, site: Site | None = No
     given = load(what) if isinstance(what, (str, Path)) else what
     if site is not None:
         jobs, machine = on_site(_jobs_of(given), site)
-        return ReplayInput(jobs, machine, node_events_of(site, machine))
+        return ReplayInput(jobs, machine, node_events_of(site, jobs, machine))
     if isinstance(given, Instance):
         machine = platform or given.platform
         desired = _desired(given.dispatch, machine)

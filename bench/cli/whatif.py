@@ -434,9 +434,11 @@ class Question:
 
     def _simulated(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
         """Return the replay under a dispatcher of ``simulate``."""
+        from ...simulation.features.site_limits import node_events_of
         from ...simulation.simulator import simulate  # numba: half of the start of the command line
 
-        events: list[NodeEvent | ServerEvent] = [*variant.site.events, *cancellations(self.log)]
+        of_nodes = node_events_of(variant.site, self.log, variant.site.platform())
+        events: list[NodeEvent | ServerEvent] = [*of_nodes, *cancellations(self.log)]
         run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=seed, events=events)
         took = np.where(run.start < 0, 0, run.end - run.start)
         ids, submit = run.workload.ids, run.workload.submit

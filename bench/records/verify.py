@@ -370,6 +370,15 @@ class RecordedReplay(NamedTuple):
     jobs: JobsTable
 
 
+def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
+    """Return a case with the jobs as a dispatcher has them that does not take those of the log as they ran."""
+    from ...simulation.dispatchers.registry import parse_dispatcher
+    from ...simulation.dispatchers.slurm import Slurm
+
+    made = parse_dispatcher(dispatcher).make()
+    return replace(case, workload=made.jobs(case.workload, case.site)) if isinstance(made, Slurm) else case
+
+
 def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
     """Return the replay of a record, read from its files."""
     from ...simulation.features.requeue import requeue_of
@@ -379,6 +388,7 @@ def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings
     simulation = record.get("simulation") or {}
     history = None
     evicted = None
+    case = _as_submitted(case, record["method"])
     preemption = case.preemption
     if preemption is not None:
         whole, _ = with_jobs(case.workload, case.platform, preemption)

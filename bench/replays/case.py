@@ -516,7 +516,7 @@ def replay_case(
         _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        events = () if site is None else node_events_of(site, platform)
+        events = () if site is None else node_events_of(site, workload, platform)
         case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=events, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)

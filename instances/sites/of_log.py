@@ -1,10 +1,14 @@
-"""What a log tells of a machine: its nodes, their sizes as far as they were in use, and which partition used which nodes."""
+"""What a log tells of a machine: its nodes, their sizes as far as they were in use, and which partition used which nodes.
+
+It also tells since when a node that was drained took no jobs.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from itertools import chain
 from pathlib import Path
@@ -13,11 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import WrongValue
+from ...models.node_states import EVERY, NodeEvent
 from ...models.site import GPUS, Partition, Site, SiteNode, natural_order
 from ..files.lines import WorkloadError, begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
 from ..formats.slurm_values import count, gpus_in, hosts_of, is_unknown, memory, moment, tres
 from ..logged import Trace
+from ..workload import Workload
 
 SLACK = 5  # s: a scheduler gives the nodes of a job away up to so long before it records its end
 SEEN = "sizes of nodes are the largest use that the log shows"
@@ -286,3 +292,59 @@ def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
         total["memory"] = math.ceil(memory(amounts["mem"]).megabytes)
     each = {name: n // len(nodes) for name, n in total.items() if n}
     return PlacedJob(nodes, cells.get("Partition", ""), start, math.inf if math.isnan(end) else end, each)
+
+
+# --- Since when a drained node took no jobs.
+
+EMPTIED = 3  # s: a node is drained so soon after the end of its last job
+
+
+def with_draining(
+    events: Iterable[NodeEvent], runs: Callable[[str], Iterable[tuple[int, int]]]
+) -> tuple[NodeEvent, ...]:
+    """Return the changes of nodes in which a node that was drained takes no jobs from the last start on it.
+
+    Slurm's accounting has the time at which a drained node was empty, not that of the command. A node that was emptied at the
+    very time of its event was draining before; it took its last job when the last one started on it.
+
+    Parameters
+    ----------
+    events : iterable of NodeEvent
+        The recorded changes.
+    runs : callable
+        Returns what ran on a node: starts and ends in s, on the clock of the events.
+
+    Examples
+    --------
+    >>> with_draining([NodeEvent(90, "node-drain", ["n1"])], lambda node: [(10, 90), (20, 30)])
+    (NodeEvent(time=21, kind='node-drain', nodes=('n1',)),)
+    """
+    moved: list[NodeEvent] = []
+    for event in events:
+        state = event.effect.state
+        if state is None or state.starts or not state.runs or EVERY in event.nodes:
+            moved.append(event)
+            continue
+        since: dict[int, list[str]] = {}
+        for node in event.nodes:
+            before = [(start, end) for start, end in runs(node) if start < event.time]
+            time = event.time
+            if any(abs(end - time) <= EMPTIED for _, end in before):
+                time = min(time, 1 + max(start for start, _ in before))
+            since.setdefault(time, []).append(node)
+        moved.extend(replace(event, time=time, nodes=tuple(nodes)) for time, nodes in since.items())
+    return tuple(sorted(moved, key=lambda event: event.time))  # those of one time stay in order
+
+
+def runs_on(workload: Workload, node: str) -> Iterator[tuple[int, int]]:
+    """Yield when jobs of a log ran on a node: starts and ends in s."""
+    site = workload.site
+    if site is None or workload.recorded_start is None:
+        return
+    texts = [k for k, text in enumerate(site.texts) if node in _nodes_in(text)]
+    started = np.isin(site.nodes, texts) & (workload.recorded_start >= 0)
+    for row in np.flatnonzero(started).tolist():
+        start = int(workload.recorded_start[row])
+        yield start, start + int(workload.runtime[row])
+    for attempts in site.attempts.values():
+        yield from ((each.start, each.end) for each in attempts if each.start >= 0 and node in _nodes_in(each.nodes))

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...errors import WrongValue
+from ...instances.workload import Workload
 from ...models.comparing import hashable
 from ...models.registry import WholeSeconds
 from ...models.site import SchedulerSettings, Site
+from ..slurm.jobs import as_submitted
 
 UNLIMITED = "unlimited"
 OPTIONS: dict[str, Any] = {
@@ -106,6 +108,16 @@ class Slurm:
         if not isinstance(site.scheduler, SchedulerSettings):
             raise WrongValue(f"dispatcher slurm: the site {site.name!r} is one of {site.kind}; expected one of slurm")
         return replace(site, scheduler=replace(site.scheduler, **dict(self.overridden)))
+
+    def jobs(self, workload: Workload, site: Site | None) -> Workload:
+        """Return the jobs of a log as they were submitted; see ``schedlab.simulation.slurm.jobs.as_submitted``.
+
+        Raises
+        ------
+        WrongValue
+            If there is no site, or the site is none of Slurm.
+        """
+        return as_submitted(workload, self.on(site))
 
 
 def slurm(**settings: Any) -> Slurm:

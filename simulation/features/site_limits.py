@@ -20,6 +20,7 @@ import numpy as np
 from ...instances.files.lines import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
+from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
@@ -80,14 +81,17 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
     return SiteReplay(jobs.noted(*not_obeyed(site)), platform)
 
 
-def node_events_of(site: Site, platform: Platform) -> tuple[NodeEvent, ...]:
-    """Return the changes of the states of nodes in the description of a site, on the nodes that its machine has."""
+def node_events_of(site: Site, workload: Workload, platform: Platform) -> tuple[NodeEvent, ...]:
+    """Return the changes of the states of nodes in the description of a site, on the nodes that its machine has.
+
+    Nodes that were drained take no jobs from the time on at which they took none in the log (``with_draining``).
+    """
     events = []
     for event in site.events:
         names = tuple(name for name in event.nodes if name == "*" or name in platform.capacity)
         if names:
             events.append(replace(event, nodes=names))
-    return tuple(events)
+    return with_draining(events, lambda node: runs_on(workload, node))
 
 
 def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
@@ -794,6 +798,9 @@ def not_obeyed(site: Site) -> tuple[str, ...]:
     """Return notes on what of a site influences its schedule, and a replay does not obey."""
     names = not_modelled(site)
     notes = [f"not modelled: {', '.join(names)}"] if names else []
+    shared = [p.name for p in site.partitions if p.max_cpus_per_node]
+    if shared:
+        notes.append(f"MaxCPUsPerNode of {', '.join(shared)} is obeyed by the dispatcher slurm alone")
     if site.events:
         notes.append(
             f"the states of nodes change as the description of the site says ({how_many(len(site.events), 'change', ',')}), "
@@ -825,7 +832,6 @@ def not_modelled(site: Site) -> list[str]:
         f"OverSubscribe={p.oversubscribe} of partition {p.name}" for p in site.partitions if p.jobs_per_resource > 1
     ]
     names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
-    names += [f"MaxCPUsPerNode of partition {p.name}" for p in site.partitions if p.max_cpus_per_node]
     names += [name for r in site.reservations for name in _of_reservation(r)]
     names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []
     if isinstance(site.scheduler, PBSSettings):

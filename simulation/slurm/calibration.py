@@ -21,7 +21,7 @@ from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
 from .jobs import SlurmJob, slurm_jobs
-from .replay import NodeChange, SlurmReplay, What, moments, node_changes, recorded_events, with_draining
+from .replay import SlurmReplay, What, moments, node_changes, recorded_events
 from .state import REQUEUE_DELAY, SlurmState
 
 WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
@@ -414,7 +414,7 @@ def one_step(
     jobs, site, events, begin, within
         As those of ``calibrate``.
     """
-    changes = _changes_of(jobs, site, events)
+    changes = node_changes(site, events, jobs)
     history = recorded_events(jobs, changes)
     first = min((event.time for event in history), default=0)
     last = max((event.time for event in history), default=0)
@@ -517,7 +517,7 @@ def _computed_at(
     jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int, point: float
 ) -> tuple[int, list[float]]:
     """Return how many recorded priorities are equal if updates count from ``begin``, and when each was computed."""
-    changes = _changes_of(jobs, site, events)
+    changes = node_changes(site, events, jobs)
     history = recorded_events(jobs, changes)
     state = SlurmState(site, jobs, begin, max(event.time for event in history))
     period = state.settings.calc_period
@@ -539,11 +539,6 @@ def _computed_at(
                     estimates.append(computed)
             state.start_anywhere(k, time)
     return agreeing, estimates
-
-
-def _changes_of(jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None) -> list[NodeChange]:
-    names = [n.name for n in site.nodes if n.state != "future"]
-    return with_draining(node_changes(site, site.events if events is None else events), jobs, names)
 
 
 def _set(state: SlurmState, jobs: Sequence[SlurmJob], subject: int, what: What, number: int, time: int) -> None:

@@ -40,7 +40,10 @@ ELIGIBLE: Final = 19  # since when it may start
 GPUS_OF_JOB: Final = 20  # in all, where they are not given by node
 NO_RESERVE: Final = 21  # 1: its QOS takes no reservation of the backfill scheduler
 PER_NODE: Final = 22  # units on one node at most; only of jobs that are counted in units
-JOB_COLUMNS: Final = 23
+UNITS: Final = 23  # the number of units; only of jobs that are counted in units, as the next one
+UNIT_CPUS: Final = 24  # the CPUs of a unit, where nodes are chosen by the CPUs that they have free; 1: by the units
+MOST_ON: Final = 25  # the most units that a node may hold when nothing runs
+JOB_COLUMNS: Final = 26
 
 # A partition.
 TIER: Final = 0
@@ -59,7 +62,7 @@ FIRST_GPU: Final = 2
 # What uses a node.
 JOBS_ON: Final = 0
 WHOLE_ON: Final = 1
-USE_COLUMNS: Final = 2
+USE_COLUMNS: Final = 2  # the CPUs that jobs of each partition have follow
 
 # A running job; its pieces are rows FIRST to FIRST + COUNT - 1.
 RUN_JOB: Final = 0
@@ -126,7 +129,9 @@ RUNNING_RESERVE: Final = 19  # bf_running_job_reserve
 SERIAL_AT_END: Final = 20  # pack_serial_at_end
 IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a replay under any dispatcher
 RELEASES: Final = 22  # how often nodes or amounts of nodes were released
-PARAMETERS: Final = 23
+CPU_AMOUNT: Final = 23  # the columns of CPUs and of memory among the amounts of a node, -1: none; only of jobs in units
+MEMORY_AMOUNT: Final = 24
+PARAMETERS: Final = 25
 
 # The place of a job among equal ones in the queue.
 SUBMIT: Final = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.dispatch.site_request import NOTHING, SiteRequest
+from ...models.site import SchedulerSettings, Site
 from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
@@ -204,3 +206,117 @@ def number_of(name: str, row: int) -> tuple[str, int, int]:
     if match:
         return match[1], int(match[1]), int(match[2])
     return "", int(name) if re.fullmatch(r"\d{1,18}", name, re.ASCII) else row, 0
+
+
+# --- The rows of a replay, as Slurm has them: as submitted, not as they ran.
+
+
+def as_submitted(workload: Workload, site: Site) -> Workload:
+    """Return the rows of a replay as they were submitted, for a scheduler that knows what holds a job and divides its CPUs.
+
+    A log has as many equal units as a job had nodes. A job that asked for CPUs, and not for some on each node, has a unit for
+    each CPU or task instead, so that it may be divided otherwise. Jobs arrive when they were submitted, not when their
+    dependencies were met in the log; those that were submitted on hold, when they were released.
+
+    Parameters
+    ----------
+    workload : Workload
+        All rows of the replay, on the site.
+    site : Site
+        The site, of kind ``"slurm"``.
+    """
+    w = workload
+    if w.site is None:
+        return w
+    held = np.array([request.held for request in w.site.requests], np.bool_)[w.site.request]
+    recorded = w.site.eligible == w.release  # else the release is one of the replay's own
+    release = np.where(held | ~recorded, w.release, w.submit)
+    return _by_cpu(replace(w, release=release), site)
+
+
+class Division(NamedTuple):
+    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least."""
+
+    units: int
+    cpus: int
+    memory: int
+    nodes: int
+
+
+def _by_cpu(workload: Workload, site: Site) -> Workload:
+    """Return the rows in which jobs have a unit for each CPU or task that they asked for, where these may be on any nodes."""
+    w = workload
+    settings = site.scheduler
+    if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
+        return w
+    cores = w.resources.index("cores")
+    memory = w.resources.index("memory") if "memory" in w.resources else -1
+    core = max(threads_of(site, settings), default=1)
+    units = w.units.copy()
+    request = w.request.copy()
+    terms = {term: k for k, term in enumerate(w.node_terms)}
+    of_row = w.node_term.copy()
+    known: dict[tuple[int, ...], Division | None] = {}
+    for row, key in enumerate(np.column_stack([w.site.request, w.units, w.request[:, cores]]).tolist()):
+        term = w.node_terms[int(of_row[row])]
+        if row in w.chunks or term.whole_nodes:
+            continue
+        if tuple(key) not in known:
+            known[tuple(key)] = _division(w.site.asked(row), key[1], key[2], core, site, settings)
+        division = known[tuple(key)]
+        if division is None:
+            continue
+        units[row] = division.units
+        request[row, cores] = division.cpus
+        if memory >= 0:
+            request[row, memory] = division.memory
+        per_node = division.units - division.nodes + 1 if division.nodes > 1 else None
+        of_row[row] = terms.setdefault(term._replace(per_node=per_node), len(terms))
+    return replace(w, units=units, request=request, node_term=of_row, node_terms=tuple(terms))
+
+
+def _division(
+    asked: SiteRequest, units: int, cpus_of_unit: int, core: int, site: Site, settings: SchedulerSettings
+) -> Division | None:
+    """Return how a job may be divided that has so many units in the log; None: it may not, or the log has other CPUs.
+
+    ``core``: the CPUs of a core, which go to one job.
+    """
+    of_cpu = memory_of_cpu(asked, site, settings)
+    if of_cpu is None or not _may_be_divided(asked):
+        return None
+    of_task = asked.cpus_per_task or 1
+    number = -(-max(asked.cpus or 0, (asked.tasks or 0) * of_task) // max(of_task, core))
+    each = -(-of_task // core) * core
+    if number < 1 or abs(units * cpus_of_unit - number * each) >= units * core:
+        return None
+    return Division(number, each, each * of_cpu, min(number, asked.min_nodes or 1))
+
+
+def threads_of(site: Site, settings: SchedulerSettings) -> list[int]:
+    """Return the CPUs of the least part of each node that a job may have: those of a core, unless CPUs are given one by one."""
+    by_cpu = any(word.startswith("cr_cpu") for word in settings.select_parameters)
+    nodes = [n for n in site.nodes if n.state != "future"]
+    return [1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in nodes]
+
+
+def _may_be_divided(asked: SiteRequest) -> bool:
+    """Return whether the CPUs of a job may be on any nodes, with nothing that belongs to a node as a whole."""
+    of_nodes = (asked.gres, asked.tasks_per_node, asked.memory_per_node is not None, asked.exclusive == "node")
+    return not any(of_nodes)
+
+
+def memory_of_cpu(asked: SiteRequest, site: Site, settings: SchedulerSettings) -> int | None:
+    """Return the memory in MB that a job takes for each CPU; None: it takes that of nodes as a whole."""
+    if not settings.counts_memory:
+        return 0
+    part = next((p for p in site.partitions if p.name in asked.partitions), None)
+    of_part = (None, None) if part is None else (part.def_mem_per_cpu, part.def_mem_per_node)
+    for of_cpu, of_node in (
+        (asked.memory_per_cpu, None),
+        of_part,
+        (settings.def_mem_per_cpu, settings.def_mem_per_node),
+    ):
+        if of_cpu is not None or of_node is not None:
+            return of_cpu
+    return None

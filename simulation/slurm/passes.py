@@ -21,6 +21,7 @@ from .columns import (
     BAD_CONSTRAINTS,
     BITS_OF_PARTITIONS,
     CONTIGUOUS,
+    CPUS,
     DEPTH,
     ELIGIBLE,
     FLEX,
@@ -39,9 +40,9 @@ from .columns import (
     MAINT,
     MAX_NODES,
     MIN_AGE,
-    MIN_CPUS,
     MIN_NODES,
     MIN_PRIORITY,
+    MOST_ON,
     MOST_STARTS,
     MOST_TASKS,
     NO_RESERVE,
@@ -88,7 +89,10 @@ from .columns import (
     TRIED_PARTITION,
     TRIED_RELEASES,
     TRIED_UNITS,
+    UNIT_CPUS,
+    UNITS,
     UNLIMITED,
+    USE_COLUMNS,
     USER,
     WHOLE,
     WHOLE_ON,
@@ -109,6 +113,7 @@ from .node_bits import (
 )
 from .selection import (
     EMPTY,
+    MANY,
     NOW_FREE,
     TAKEN_CPUS,
     TAKEN_GPUS,
@@ -127,16 +132,17 @@ from .selection import (
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
 MOST_AT_ONCE = 200  # jobs that are taken off before the next test
+COUNTS_JOBS = 1  # the kind of a limit that all dispatchers share, and of which each job holds 1
 ALL_NODES = 2  # of MAINT: a reservation of all nodes
 
 
 @internal_borrowing
 def _shared_limit_reached(j: int, machine: Machine, early: bool) -> int:
-    """As ``_limit_reached``, of the limits that all dispatchers share: what a job holds of them is known before its nodes are."""
-    if early and machine.parameters[LIMIT_STOP] > 0:
-        return NONE
+    """As ``_limit_reached``, of the limits that all dispatchers share; ``early``: of those that count jobs, not amounts."""
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
+        if early and machine.kind[g] != COUNTS_JOBS:
+            continue
         if machine.groups[i, 2] > 0 and machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
             return LIMITS
     return NONE
@@ -266,6 +272,63 @@ def stop_looking_ahead(machine: Machine) -> None:
             for c in range(work.ahead_free.shape[1]):
                 work.ahead_free[n, c] = machine.free[n, c]
     work.ahead[0] = 0
+    work.ahead[1] = 0
+
+
+@internal_borrowing
+def _touch(machine: Machine, number: int) -> None:
+    """Find out of which nodes something is free after the first ``number`` running jobs have ended, and after fewer.
+
+    ``ahead[1]`` is one more than the number of jobs for which that is known.
+    """
+    work = machine.work
+    if work.ahead[1] == 0:
+        for w in range(work.touched.shape[1]):
+            word = machine.some[0, w]
+            for r in range(1, machine.some.shape[0] - 1):
+                word |= machine.some[r, w]
+            work.touched[0, w] = word
+        work.ahead[1] = 1
+    for k in range(work.ahead[1] - 1, number):
+        copy_set(work.touched[k], work.touched[k + 1])
+        run = machine.runs[machine.order[k]]
+        for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+            add_node(work.touched[k + 1], machine.pieces[i, PIECE_NODE])
+    work.ahead[1] = max(work.ahead[1], number + 1)
+
+
+@internal_borrowing
+def _ended_by(machine: Machine, time: int) -> int:
+    """Return how many running jobs have ended by a time, by their limits; 0: all of them have."""
+    number = machine.counts[0]
+    if time == 0:
+        return int(number)
+    low = 0
+    high = number
+    while low < high:
+        middle = (low + high) // 2
+        if machine.runs[machine.order[middle], RUN_END] <= time:
+            low = middle + 1
+        else:
+            high = middle
+    return int(low)
+
+
+@internal_borrowing
+def may_fit_by(j: int, machine: Machine, mask: Ints, latest: int) -> bool:
+    """Return False if a job cannot fit on nodes of the mask by a time, as too few of them have something free until then.
+
+    0: no time is too late. Where units are counted; else True.
+    """
+    work = machine.work
+    if machine.parameters[IN_UNITS] == 0 or machine.counts[0] + 1 >= work.touched.shape[0]:
+        return True
+    if machine.jobs[j, MOST_ON] >= MANY:  # its units may be on full nodes, too
+        return True
+    number = _ended_by(machine, latest)
+    _touch(machine, number)
+    room = number_in_both(mask, work.touched[number]) * machine.jobs[j, MOST_ON]
+    return bool(room >= machine.jobs[j, UNITS])
 
 
 @internal_borrowing
@@ -286,8 +349,8 @@ def _take_back_on(machine: Machine, n: int) -> None:
     if machine.parameters[IN_UNITS] > 0:
         note_free(n, machine, work.free, work.some)
     else:
-        work.use[n, JOBS_ON] = machine.use[n, JOBS_ON]
-        work.use[n, WHOLE_ON] = machine.use[n, WHOLE_ON]
+        for c in range(work.use.shape[1]):
+            work.use[n, c] = machine.use[n, c]
 
 
 @internal_borrowing
@@ -327,12 +390,14 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             run[RUN_COUNT] += 1
             machine.pieces[i, PIECE_NODE] = n
             if machine.parameters[IN_UNITS] > 0:
-                take_units(j, n, machine, taken[k, TAKEN_CPUS], machine.pieces[i, PIECE_FREE:])
+                units = taken[k, TAKEN_CPUS] // job[UNIT_CPUS]
+                take_units(j, n, machine, units, machine.pieces[i, PIECE_FREE:])
                 set_as_now(machine, n)
                 continue
             take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[k], job[WHOLE] > 0)
             machine.use[n, JOBS_ON] += 1
             machine.use[n, WHOLE_ON] += job[WHOLE]
+            machine.use[n, USE_COLUMNS + p] += taken[k, TAKEN_CPUS]
             set_as_now(machine, n)
     run[RUN_TOUCHES] = _partitions_touched(machine, run[RUN_FIRST], run[RUN_COUNT])
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
@@ -367,7 +432,7 @@ def _has_none(j: int, p: int, machine: Machine) -> bool:
     """Return whether a job is known to have no room now in a partition."""
     if not _is_tried(j, p, machine):
         return False
-    return bool(machine.jobs[j, MIN_CPUS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
+    return bool(machine.jobs[j, UNITS] >= machine.tried[_row_of_tried(j, p, machine), TRIED_UNITS])
 
 
 @internal_borrowing
@@ -377,7 +442,7 @@ def has_room(j: int, p: int, machine: Machine) -> bool:
         return False
     mask = machine.work.mask
     intersection(machine.up, machine.member[p], mask)
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     if room_for_units(j, machine, mask, machine.free, machine.some, NOW_FREE, wanted, 1):
         return True
     row = machine.tried[_row_of_tried(j, p, machine)]
@@ -461,8 +526,8 @@ def _fits_if_empty(j: int, p: int, machine: Machine, mask: Ints) -> bool:
     job = machine.jobs[j]
     if machine.parameters[IN_UNITS] > 0 and job[MAX_NODES] == 0 and job[CONTIGUOUS] == 0:
         least = max(job[MIN_NODES], machine.parts[p, PART_MIN_NODES])
-        if machine.parts[p, PART_MAX_NODES] >= max(job[MIN_CPUS], least):
-            return room_for_units(j, machine, mask, machine.free, machine.some, EMPTY, job[MIN_CPUS], least)
+        if machine.parts[p, PART_MAX_NODES] >= max(job[UNITS], least):
+            return room_for_units(j, machine, mask, machine.free, machine.some, EMPTY, job[UNITS], least)
     return pick_nodes(j, p, machine, mask, machine.free, machine.use, machine.some, EMPTY) > 0
 
 
@@ -621,6 +686,7 @@ def _give_back(j: int, machine: Machine, r: int, mask: Ints) -> int:
         else:
             work.use[n, JOBS_ON] -= 1
             work.use[n, WHOLE_ON] -= whole
+            work.use[n, USE_COLUMNS + machine.runs[r, RUN_PARTITION]] -= machine.pieces[i, PIECE_FREE + CPUS]
     return more
 
 
@@ -637,7 +703,7 @@ def _take_back(machine: Machine, number: int, mask: Ints) -> None:
 @internal_borrowing
 def _room(j: int, machine: Machine, mask: Ints) -> int:
     """Return for how many units of job j there is room on the nodes of the mask; not more than it has."""
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     may = machine.work.may
     candidates(j, machine, mask, machine.some, NOW_FREE, may)
     if machine.whole_fit[j] >= 0:
@@ -676,7 +742,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
     order = machine.order
     number = int(machine.counts[0])
     in_units = machine.parameters[IN_UNITS] > 0
-    wanted = machine.jobs[j, MIN_CPUS]
+    wanted = machine.jobs[j, UNITS]
     room = wanted  # units that fit at most; with too few of them no nodes need be looked for
     if in_units:
         room = _room(j, machine, mask)
@@ -811,6 +877,7 @@ def _later(
     start: int,
     end: int,
     least: int,
+    job: int,
     starts: Ints,
     ends: Ints,
     follows: Ints,
@@ -819,7 +886,7 @@ def _later(
     """Take off the mask what the map holds between start and end; return when more nodes may be free, 0: never.
 
     ``row`` is the first row that ends after the start. Once such a time is known, it is enough to know that fewer than ``least``
-    nodes are left.
+    nodes are left, or that ``job`` cannot fit on them before; -1: no job.
     """
     original = machine.work.other
     copy_set(mask, original)
@@ -836,7 +903,7 @@ def _later(
             if starts[i] > end:
                 break
             keep_both(mask, bits[i])
-            if later > 0 and number_in(mask) < least:
+            if later > 0 and (number_in(mask) < least or (job >= 0 and not may_fit_by(job, machine, mask, later))):
                 break
         if k == 0:
             break
@@ -999,7 +1066,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
                 machine.reason[j] = RESERVED
                 break
             row = _row_at(begin, row, ends, follows)
-            later = _later(machine, row, mask, begin, begin + limit, least, starts, ends, follows, bits)
+            sure = j if counted else -1  # a job that is counted may be put off as soon as it is known not to fit
+            later = _later(machine, row, mask, begin, begin + limit, least, sure, starts, ends, follows, bits)
             if overlap == 1:
                 over = _first_end(machine, begin, step) + 1
                 if over > 1 and over < window_end and (later == 0 or over < later):
@@ -1012,7 +1080,9 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if not counted:
                 tried += 1
                 counted = True
-            start = earliest_start(j, p, machine, mask, now_only, later, chosen)
+            start = -1
+            if may_fit_by(j, machine, mask, later):
+                start = earliest_start(j, p, machine, mask, now_only, later, chosen)
             if start < 0:
                 if later > 0 and not now_only:
                     following = later

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...instances.sites.of_log import with_draining
 from ...models.array_types import Floats, Ints
-from ...models.node_states import NodeEvent
+from ...models.node_states import EVERY, NodeEvent
 from ...models.site import Site
 from . import columns as c
 from .events import PassTimes
@@ -20,7 +21,6 @@ from .state import ENDED, REQUEUE_DELAY, RUNNING, WAITING, SlurmStart, SlurmStat
 
 SECOND = 1000  # ms: the clock of a free replay; Slurm's own has whole seconds
 CHECKED = 60  # s: time limits are checked every 30 s, and a job ends after KillWait
-EMPTIED = 3  # s: a node is drained so soon after the end of its last job
 REQUEUES = frozenset({"REQUEUED", "PREEMPTED", "NODE_FAIL", "REQUEUE_FED", "SPECIAL_EXIT"})
 
 
@@ -61,47 +61,39 @@ class NodeChange(NamedTuple):
     kills: bool
 
 
-def node_changes(site: Site, events: Sequence[NodeEvent]) -> list[NodeChange]:
-    """Return the changes of the nodes of a site, in order."""
-    index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
-    changes: list[NodeChange] = []
-    for event in sorted(events, key=lambda event: event.time):
-        state = event.effect.state
-        names = index if "*" in event.nodes else event.nodes
-        starts = state is None or state.starts
-        runs = state is None or state.runs
-        changes.extend(NodeChange(event.time, index[name], starts, not runs) for name in names if name in index)
-    return changes
-
-
-def with_draining(changes: Sequence[NodeChange], jobs: Sequence[SlurmJob], names: Sequence[str]) -> list[NodeChange]:
-    """Return the changes in which a node that was drained takes no jobs from the last start on it.
-
-    Slurm's accounting has the time at which a drained node was empty, not that of the command. A node that was emptied at the
-    very time of its event was draining before; it took its last job when the last one started on it.
+def node_changes(site: Site, events: Sequence[NodeEvent] | None, jobs: Sequence[SlurmJob]) -> list[NodeChange]:
+    """Return the changes of the nodes of a site, in order; those of nodes that were drained as jobs ran on them show.
 
     Parameters
     ----------
-    changes : sequence of NodeChange
-        The recorded changes.
+    site : Site
+        The site.
+    events : sequence of NodeEvent or None
+        The recorded changes. None: those of the site.
     jobs : sequence of SlurmJob
         What ran on the nodes.
-    names : sequence of str
-        The names of the nodes, by index.
     """
+    index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
+    runs = runs_of(jobs)
+    changes: list[NodeChange] = []
+    listed = sorted(site.events if events is None else events, key=lambda event: event.time)
+    for event in with_draining(listed, lambda name: runs.get(name, ())):
+        state = event.effect.state
+        names = index if EVERY in event.nodes else event.nodes
+        starts = state is None or state.starts
+        on = state is None or state.runs
+        changes.extend(NodeChange(event.time, index[name], starts, not on) for name in names if name in index)
+    return changes
+
+
+def runs_of(jobs: Sequence[SlurmJob]) -> dict[str, list[tuple[int, int]]]:
+    """Return what was recorded to run on each node: starts and ends in Unix time."""
     runs: dict[str, list[tuple[int, int]]] = {}
     for job in jobs:
         for attempt in job.attempts:
             for name in attempt.nodes:
                 runs.setdefault(name, []).append((attempt.start, attempt.end))
-    moved = []
-    for change in changes:
-        time = change.time
-        on = [run for run in runs.get(names[change.node], ()) if run[0] < time]
-        if not change.up and not change.kills and any(abs(end - time) <= EMPTIED for _, end in on):
-            time = min(time, 1 + max(start for start, _ in on))
-        moved.append(change._replace(time=time))
-    return sorted(moved, key=lambda change: change.time)  # those of one time stay in order
+    return runs
 
 
 def recorded_events(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
@@ -185,9 +177,7 @@ class SlurmReplay:
         last = max(
             [job.submit for job in self.jobs] + [a.end for job in self.jobs for a in job.attempts], default=first
         )
-        names = [n.name for n in self.site.nodes if n.state != "future"]
-        recorded = node_changes(self.site, self.site.events if self.events is None else self.events)
-        self._changes = with_draining(recorded, self.jobs, names)
+        self._changes = node_changes(self.site, self.events, self.jobs)
         begin = first if self.begin is None else self.begin
         self.state = SlurmState(self.site, self.jobs, begin, last)
         random = np.random.default_rng(self.seed)
@@ -205,6 +195,8 @@ class SlurmReplay:
         self._codes = np.zeros(size, np.int64)
         self._coming = 0  # events in the heap other than passes
         self._idle_updates = 0
+        self._next_begin = begin - 1  # the next begin time of a job, for which an event is planned
+        self._update = begin  # the last update of the priorities that is planned
 
     # --- Time.
 
@@ -242,8 +234,8 @@ class SlurmReplay:
         """Let an event happen; return 1 if a job left."""
         state = self.state
         now = time // SECOND
-        updated = state.priorities.next_update
-        state.advance(now)
+        if what != What.END:  # the usage of jobs that end is counted before it decays
+            state.advance(now)
         if what == What.MAIN:
             self._times.main_runs(time)
             self._begun(state.main(now, whole_queue=number > 0), time)
@@ -259,9 +251,18 @@ class SlurmReplay:
         gone = self._other(time, now, what, subject, number)
         if state.waiting:
             self._plan_passes(time)
-            if updated <= now and state.priorities.multifactor and not self._over():
-                self._add(state.priorities.next_update * SECOND, What.BEGIN)
+            self._plan_update(time)
+            if state.next_begin is not None and state.next_begin != self._next_begin:
+                self._next_begin = state.next_begin
+                self._add(max(time, state.next_begin * SECOND), What.BEGIN)
         return gone
+
+    def _plan_update(self, time: int) -> None:
+        """Plan the next update of the priorities, once."""
+        update = self.state.priorities.next_update
+        if self.state.priorities.ages and update > self._update and not self._over():
+            self._update = update
+            self._add(max(time, update * SECOND), What.BEGIN)
 
     def _over(self) -> bool:
         """Whether the jobs that wait never start: nothing runs, nothing comes, and other orders of the queue did not help."""
@@ -272,8 +273,6 @@ class SlurmReplay:
         state = self.state
         if what == What.SUBMIT and state.state[subject] != ENDED:
             state.submit(subject, now)
-            if state.next_begin is not None:
-                self._add(state.next_begin * SECOND, What.BEGIN)
         elif what == What.END and state.state[subject] == RUNNING and self._until.get(subject) == time:
             del self._until[subject]
             attempts = self.jobs[subject].attempts
@@ -341,7 +340,6 @@ class SlurmReplay:
         self._until.pop(job, None)
         self.state.end(job, now, "REQUEUED", requeued=True)
         self.state.submit(job, now, now + REQUEUE_DELAY)
-        self._add((now + REQUEUE_DELAY) * SECOND, What.BEGIN)
 
     def _node(self, change: NodeChange, time: int) -> int:
         """Let the state of a node change; return how many jobs left."""

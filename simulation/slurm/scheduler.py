@@ -4,8 +4,9 @@ The engine's ledger is the truth: jobs arrive, start and end there. ``SlurmSched
 pass of the main scheduler or of the backfill scheduler is due; the passes are those of ``passes``, and what they start is
 started in the engine.
 
-The passes read and write tables of their own. Jobs are counted in units of equal requests, as all dispatchers count them; a job may use the nodes, and holds of the limits,
-what it may and does under any dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
+The passes read and write tables of their own. Jobs are counted in units of equal requests, which are CPUs or tasks where these
+may be divided (``jobs.as_submitted``); a job may use the nodes, and holds of the limits, what it may and does under any
+dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
 engine; a pass changes these copies, and its starts are then made in the engine.
 """
 
@@ -22,6 +23,7 @@ from ...heuristics.kernels.events.state import RUNNING as RUNNING_JOBS
 from ...heuristics.kernels.events.state import WAITING as WAITING_JOBS
 from ...heuristics.kernels.profile import NEVER
 from ...instances.workload import Workload
+from ...models import Platform
 from ...models.array_types import Bools, Ints, Small
 from ...models.compiled import compiled
 from ...models.dispatch.site_request import NOTHING, SiteRequest
@@ -30,10 +32,10 @@ from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
-from ..features.site_limits import owners_of, tres_of
+from ..features.site_limits import owners_of, partitions_of_jobs, tres_of
 from ..features.site_reservations import reservations_of
 from . import columns as c
-from .columns import LIMIT, LIMIT_CPUS, MIN_CPUS, QUEUE_COLUMNS
+from .columns import LIMIT, LIMIT_CPUS, QUEUE_COLUMNS, UNITS
 from .events import (
     AGES,
     COUNTS_USAGE,
@@ -52,22 +54,23 @@ from .events import (
     PassTimes,
     replay_alone,
 )
-from .jobs import ENDED_WELL, SlurmJob, number_of, places_of
+from .jobs import ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
 from .node_bits import packed, words_for
-from .passes import order_of_ends, part_with_room
+from .passes import COUNTS_JOBS, order_of_ends, part_with_room
 from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
 
 REPEATED = 30 * 86_400  # s after the last job by its limit until which reservations are repeated
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
+MANY_CPUS = 2**40  # where no limit of a partition holds
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
 
 
 def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
     """Return the jobs of a replay, with the accounts and the QOS by which the site limits them.
 
-    Jobs that were submitted on hold count as released at once: no log says when they were.
+    Jobs that were submitted on hold are released when they arrive (``as_submitted``).
 
     Parameters
     ----------
@@ -108,6 +111,33 @@ def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
             )
         )
     return jobs
+
+
+def _with_shares(trace: TraceArrays, workload: Workload, site: Site) -> TraceArrays:
+    """Return the arrays with an amount of nodes for each MaxCPUsPerNode: the CPUs that jobs of its partition may have together.
+
+    Jobs that name several partitions count in the first one.
+    """
+    limited = {p.name: p for p in site.partitions if p.max_cpus_per_node}
+    if not limited or "cores" not in site.platform().resources:
+        return trace
+    cores = site.platform().resources.index("cores")
+    first = np.array([names[0] if names else "" for names in partitions_of_jobs(workload, site)])
+    names = site.platform().nodes
+    capacity, request = [trace.capacity], [trace.request]
+    for name, part in limited.items():
+        most = int(part.max_cpus_per_node or 0)
+        own = np.array([node in set(part.nodes) for node in names], np.bool_)
+        of_node = np.full(len(trace.capacity), MANY_CPUS, np.int64)
+        of_node[: len(names)][own] = most
+        cpus = np.minimum(
+            trace.request[:, cores], most
+        )  # a unit is not divided: larger ones have the nodes to themselves
+        capacity.append(of_node.reshape(-1, 1))
+        request.append(np.where(first == name, cpus, 0).reshape(-1, 1))
+    return trace._replace(
+        capacity=np.ascontiguousarray(np.hstack(capacity)), request=np.ascontiguousarray(np.hstack(request))
+    )
 
 
 @compiled
@@ -213,6 +243,8 @@ class SharedTables:
         trace = engine.trace
         names = engine.platform.nodes
         self._nodes = len(names)
+        amounts = engine.platform.resources
+        self.cpu_amount, self.memory_amount = (amounts.index(x) if x in amounts else -1 for x in ("cores", "memory"))
         self.total: Ints = trace.capacity[: self._nodes].copy()
         self.free: Ints = self.total.copy()
         self.use = np.zeros((self._nodes, c.USE_COLUMNS), np.int64)
@@ -300,12 +332,11 @@ class SharedTables:
         fewest = -(-trace.units // most)
         least = np.maximum(fewest, np.minimum(trace.units, np.maximum(asked_least, part_least)))
         table[:, c.MIN_NODES] = least
-        table[:, c.MAX_NODES] = np.where(asked_most > 0, np.maximum(asked_most, least), 0)
+        table[:, c.MAX_NODES] = np.where(asked_most > 0, np.clip(asked_most, least, trace.units), 0)
         self._allow_more_nodes()
-        table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units
         table[:, c.CPUS_PER_TASK] = 1
         table[:, c.PER_NODE] = most
-        table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
+        self._unit_columns(table)
         table[:, c.WHOLE] = trace.whole
         table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]
         table[:, c.GPU_TYPE] = table[:, c.REQUIRED] = -1
@@ -322,6 +353,29 @@ class SharedTables:
         self.need = np.zeros((size, c.LIMIT_CPUS + 1), np.int64)
         cores = self._engine.platform.resources.index("cores")
         self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
+
+    def _unit_columns(self, table: Ints) -> None:
+        """Write how the nodes of jobs are chosen: by units, or by CPUs if there is a unit on each node, which has many."""
+        trace = self._engine.trace
+        table[:, c.UNITS] = trace.units
+        largest = self.total.max(axis=0)
+        fit = np.where(trace.request > 0, largest // np.maximum(trace.request, 1), MANY).min(axis=1, initial=MANY)
+        table[:, c.MOST_ON] = np.minimum(fit, table[:, c.PER_NODE])
+        table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
+        cpus = trace.request[:, self.cpu_amount] if self.cpu_amount >= 0 else np.zeros(len(table), np.int64)
+        one_each = (trace.units == 1) | (trace.most == 1)
+        whole = trace.whole.astype(np.bool_)
+        by_cpus = one_each & ~whole & (cpus > 1)
+        table[:, c.UNIT_CPUS] = np.where(by_cpus, cpus, 1)
+        table[by_cpus, c.TASKS_PER_NODE] = cpus[by_cpus]
+        table[:, c.TASKS] = table[:, c.MIN_CPUS] = trace.units * table[:, c.UNIT_CPUS]
+        of_cpu: dict[int, int | None] = {}
+        for row in np.flatnonzero(by_cpus).tolist():
+            asked = self.jobs[row].request
+            if id(asked) not in of_cpu:
+                of_cpu[id(asked)] = memory_of_cpu(asked, self.site, self.settings)
+            memory = of_cpu[id(asked)]
+            table[row, c.MEMORY_PER_CPU] = -1 if memory is None else memory
 
     def _allow_more_nodes(self) -> None:
         """Let partitions give jobs the nodes that they need here: MaxNodes is for what a job asks for, and it may have run on more."""
@@ -361,10 +415,12 @@ class SharedTables:
             checked = np.concatenate([checked, np.ones(len(self.jobs), np.bool_)])
         order = np.argsort(job, kind="stable")
         caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
+        kind = np.full(len(caps), COUNTS_JOBS, np.int64)
+        kind[limit[amount != 1]] = 0
         self.limits = SharedLimits(
             used=np.zeros_like(caps),
             caps=caps,
-            kind=np.zeros(len(caps), np.int64),
+            kind=kind,
             first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
             groups=np.ascontiguousarray(np.column_stack([limit, amount, checked])[order].astype(np.int64)),
         )
@@ -474,7 +530,7 @@ class SharedTables:
     def room_for(self, jobs: Ints) -> None:
         """Make the tables of running jobs large enough for the starts of some jobs, and keep what they have."""
         runs = int(self.counts[0]) + len(jobs)
-        pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.MIN_CPUS], self._nodes).sum())
+        pieces = int(self.counts[1]) + int(np.minimum(self.job[jobs, c.UNITS], self._nodes).sum())
         if runs > len(self.runs):
             self.runs = np.concatenate([self.runs, np.zeros((runs, c.RUN_COLUMNS), np.int64)])
             self.order = np.concatenate([self.order, np.zeros(runs, np.int64)])
@@ -556,6 +612,18 @@ class SlurmScheduler(Feature):
             return ()
         return (f"not modelled: PreemptType={self.settings.preempt_type}; slurm preempts no job in a replay",)
 
+    def jobs(self, workload: Workload, platform: Platform) -> Workload:
+        """Return the jobs as they were submitted."""
+        return as_submitted(workload, self.site)
+
+    def arrays(self, trace: TraceArrays, workload: Workload, by_count: bool) -> TraceArrays:
+        """Return the arrays in which jobs of one submit time arrive in the order of their numbers."""
+        numbers = np.array([number_of(name, row)[1:] for row, name in enumerate(workload.ids)], np.int64).reshape(-1, 2)
+        order = trace.order
+        number, task = numbers[order].T
+        trace = trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
+        return _with_shares(trace, workload, self.site)
+
     def begin(self, engine: Replay) -> None:
         """Make the tables of the jobs."""
         self._engine = engine
@@ -630,7 +698,7 @@ class SlurmScheduler(Feature):
             main=main,
             backfill=backfill,
             owners=np.array([tables.users, tables.associations], np.int64),
-            most_pieces=np.minimum(tables.job[:, MIN_CPUS], len(tables.free)),
+            most_pieces=np.minimum(tables.job[:, UNITS], len(tables.free)),
             numbers=self._numbers(),
             most=np.array([WHOLE_QUEUE, MOST_CALLS], np.int64),
             factors=priorities.factors,

@@ -18,6 +18,7 @@ from ...models.compiled import internal_borrowing, native
 from .columns import (
     ALLOWED,
     CONTIGUOUS,
+    CPU_AMOUNT,
     CPUS,
     CPUS_PER_TASK,
     FIRST_GPU,
@@ -31,6 +32,7 @@ from .columns import (
     MAX_CPUS_PER_NODE,
     MAX_NODES,
     MEMORY,
+    MEMORY_AMOUNT,
     MEMORY_COUNTS,
     MEMORY_PER_CPU,
     MEMORY_PER_NODE,
@@ -43,6 +45,8 @@ from .columns import (
     SERIAL_AT_END,
     TASKS,
     TASKS_PER_NODE,
+    UNIT_CPUS,
+    USE_COLUMNS,
     WHOLE,
     WHOLE_ON,
 )
@@ -97,9 +101,10 @@ class Work(NamedTuple):
         The choice: node, CPUs, MB and GPUs of each chosen node, in ascending order of the nodes, shape (nodes, 4).
     free, use, some
         Copies of the tables of those names, in which jobs end. They are equal to the tables before and after each pass.
-    ahead_free, after, ahead
+    ahead_free, after, touched, ahead
         As ``free``, on all nodes; ``after[k]`` is the set of the nodes of which nothing is taken when the first k running jobs
-        have ended, in the order of their ends, for k up to ``ahead[0]``. ``ahead[0]`` is 0 before and after each pass.
+        have ended, in the order of their ends, for k up to ``ahead[0]``. ``touched[k]`` is the set of the nodes of which
+        something is free then, for k up to ``ahead[1]``. Both numbers are 0 before and after each pass.
     mask, other
         Sets of nodes.
     left
@@ -119,6 +124,7 @@ class Work(NamedTuple):
     some: Ints
     ahead_free: Ints
     after: Ints
+    touched: Ints
     ahead: Ints
     mask: Ints
     other: Ints
@@ -145,7 +151,8 @@ def work_for(free: Ints, use: Ints, some: Ints) -> Work:
         some=some.copy(),
         ahead_free=free.copy(),
         after=np.zeros((AHEAD, words), np.int64),
-        ahead=np.zeros(1, np.int64),
+        touched=np.zeros((AHEAD, words), np.int64),
+        ahead=np.zeros(2, np.int64),
         mask=mask,
         other=other,
         left=np.zeros(LEFT_COLUMNS, np.int64),
@@ -169,7 +176,7 @@ class Machine(NamedTuple):
     total, free
         What each node has and what of it is free, shape (nodes, 2 + types of GPU).
     use
-        Shape (nodes, USE_COLUMNS).
+        Shape (nodes, USE_COLUMNS + partitions); where jobs are counted in units, the partitions have no columns.
     some
         Where jobs are counted in units: the sets of the nodes that have some of each amount free, and then that of the nodes
         of which nothing is taken, shape (amounts of a node + 1, words). Else of shape (0, 0).
@@ -285,8 +292,32 @@ def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
 
 
 @internal_borrowing
-def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: Ints, how: int) -> int:
-    """Return how many CPUs of node n the job could take; 0: none."""
+def _all_cpus(n: int, machine: Machine) -> int:
+    """Return the CPUs of node n; 1 if nodes have none. Where units are counted."""
+    column = machine.parameters[CPU_AMOUNT]
+    return int(max(1, machine.total[n, column])) if column >= 0 else 1
+
+
+@internal_borrowing
+def _cpus_or_units(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
+    """Return the units that node n has room for; of a job with a unit on each of its nodes, the CPUs that it could take."""
+    job = machine.jobs[j]
+    units = units_on(j, n, machine, free, how)
+    if units == 0 or job[UNIT_CPUS] == 1:
+        return units
+    if job[WHOLE]:
+        return _all_cpus(n, machine)
+    amounts = machine.total[n] if how == EMPTY else free[n]
+    cpus = amounts[machine.parameters[CPU_AMOUNT]]
+    memory = machine.parameters[MEMORY_AMOUNT]
+    if memory >= 0 and job[MEMORY_PER_CPU] > 0:
+        cpus = min(cpus, amounts[memory] // job[MEMORY_PER_CPU])
+    return int(max(cpus, job[UNIT_CPUS]))
+
+
+@internal_borrowing
+def _cpus_on(job: Ints, p: int, n: int, machine: Machine, free: Ints, use: Ints, how: int) -> int:
+    """Return how many CPUs of node n the job could take in partition p; 0: none."""
     amounts = machine.total[n] if how == EMPTY else free[n]
     counts = machine.parameters[MEMORY_COUNTS] > 0
     cpus = int(amounts[CPUS])
@@ -304,9 +335,11 @@ def _cpus_on(job: Ints, part: Ints, n: int, machine: Machine, free: Ints, use: I
         return 0
     if (job[GPUS] > 0 or job[GPUS_OF_JOB] > 0) and _gpus_free(job, amounts) < max(1, job[GPUS]):
         return 0
-    most = part[MAX_CPUS_PER_NODE]
+    most = machine.parts[p, MAX_CPUS_PER_NODE]
     if most > 0:
-        cpus = min(cpus, most)
+        if how != EMPTY:
+            most -= use[n, USE_COLUMNS + p]
+        cpus = max(0, min(cpus, most))
     tasks = 1
     if job[TASKS_PER_NODE] > 0:
         tasks = job[TASKS_PER_NODE]
@@ -747,7 +780,6 @@ def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints,
     """Write the usable nodes of a mask to ``machine.work``; return their number, -1: a node that the job must have is not usable."""
     work = machine.work
     job = machine.jobs[j]
-    part = machine.parts[p]
     must = job[REQUIRED]
     in_units = machine.parameters[IN_UNITS] > 0
     one_each = machine.whole_fit[j] >= 0
@@ -761,11 +793,11 @@ def _usable(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints,
             n = (w << 6) + lowest(word)
             word &= word - 1
             if one_each:
-                cpus = 1
+                cpus = _all_cpus(n, machine)
             elif in_units:
-                cpus = units_on(j, n, machine, free, how)
+                cpus = _cpus_or_units(j, n, machine, free, how)
             else:
-                cpus = _cpus_on(job, part, n, machine, free, use, how)
+                cpus = _cpus_on(job, p, n, machine, free, use, how)
             if cpus > 0:
                 work.node[size] = n
                 work.cpus[size] = cpus

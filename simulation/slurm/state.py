@@ -481,6 +481,8 @@ class SlurmState:
         p[c.LIMIT_STOP] = s.assoc_limit_stop
         p[c.SERIAL_AT_END] = s.pack_serial_at_end
         p[c.IN_UNITS] = self.tables.in_units
+        p[c.CPU_AMOUNT] = self.tables.cpu_amount
+        p[c.MEMORY_AMOUNT] = self.tables.memory_amount
         return p
 
     def _main_parameters(self, now: int, whole_queue: bool) -> None:

@@ -15,7 +15,7 @@ from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
 from . import columns as c
-from .jobs import SlurmJob, places_of
+from .jobs import SlurmJob, places_of, threads_of
 from .limits import LimitGroups, licence_counts
 from .node_bits import packed
 from .passes import order_of_ends, reserved_mask
@@ -91,6 +91,7 @@ class Tables:
     end: int = 0
     limits: LimitGroups = field(init=False)
     in_units = False
+    cpu_amount = memory_amount = -1
 
     def __post_init__(self) -> None:
         if not isinstance(self.site.scheduler, SchedulerSettings):
@@ -144,11 +145,8 @@ class Tables:
                     self.member[k, self.node_index[name]] = 1
 
     def _node_tables(self) -> None:
-        by_cpu = any(word.startswith("cr_cpu") for word in self.settings.select_parameters)
         self.weight = np.array([n.weight for n in self.nodes], np.int64)
-        self.threads = np.array(
-            [1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in self.nodes], np.int64
-        )
+        self.threads = np.array(threads_of(self.site, self.settings), np.int64)
         self.total = np.zeros((len(self.nodes), c.FIRST_GPU + len(self.gpu_types)), np.int64)
         for k, node in enumerate(self.nodes):
             self.total[k, c.CPUS] = node.cpus
@@ -156,7 +154,7 @@ class Tables:
             for t, kind in enumerate(self.gpu_types):
                 self.total[k, c.FIRST_GPU + t] = node.gpus.get(kind, 0)
         self.free = self.total.copy()
-        self.use = np.zeros((len(self.nodes), c.USE_COLUMNS), np.int64)
+        self.use = np.zeros((len(self.nodes), c.USE_COLUMNS + len(self.partitions)), np.int64)
         self.up = np.array([n.state == "up" for n in self.nodes], np.uint8)
         self.counts_memory = self.settings.counts_memory and all(n.memory is not None for n in self.nodes)
 
@@ -408,6 +406,7 @@ class Tables:
             self.counts[1] += 1
             self.use[n, c.JOBS_ON] += 1
             self.use[n, c.WHOLE_ON] += self.job[job, c.WHOLE]
+            self.use[n, c.USE_COLUMNS + part] += row[TAKEN_CPUS]
         self.row_of[job] = int(self.counts[0])
         self.counts[0] += 1
         self.limits.started(job, self.amounts(job))
@@ -475,17 +474,20 @@ class Tables:
 
     def _move_cpu(self, piece: int, other: int) -> None:
         """Move a CPU, with its memory, from one piece of a running job to another one."""
-        job = next(
-            int(run[c.RUN_JOB])
+        run = next(
+            run
             for run in self.runs[: self.counts[0]]
             if run[c.RUN_FIRST] <= piece < run[c.RUN_FIRST] + run[c.RUN_COUNT]
         )
+        job = int(run[c.RUN_JOB])
         amounts = np.zeros(self.free.shape[1], np.int64)
         amounts[c.CPUS] = 1
         amounts[c.MEMORY] = max(0, int(self.job[job, c.MEMORY_PER_CPU]))
         for row, sign in ((piece, -1), (other, 1)):
             self.pieces[row, c.PIECE_FREE : c.PIECE_FREE + len(amounts)] += sign * amounts
-            self.free[self.pieces[row, c.PIECE_NODE]] -= sign * amounts
+            node = self.pieces[row, c.PIECE_NODE]
+            self.free[node] -= sign * amounts
+            self.use[node, c.USE_COLUMNS + run[c.RUN_PARTITION]] += sign
 
     def _spread(self, job: int, nodes: Sequence[int]) -> None:
         """Write a choice of these nodes on which the CPUs of a job are spread evenly."""
@@ -523,6 +525,8 @@ class Tables:
                 free[piece[c.PIECE_NODE]] += piece[c.PIECE_FREE :]
                 use[piece[c.PIECE_NODE], c.JOBS_ON] -= 1
                 use[piece[c.PIECE_NODE], c.WHOLE_ON] -= self.job[other, c.WHOLE]
+                part_of_other = int(self.runs[self.row_of[other], c.RUN_PARTITION])
+                use[piece[c.PIECE_NODE], c.USE_COLUMNS + part_of_other] -= piece[c.PIECE_FREE + c.CPUS]
         mask = packed(self.up & self.member[part])
         return set(self._chosen(_pick_beside(job, part, self.machine(), mask, free, use)))
 
@@ -545,8 +549,10 @@ class Tables:
     def remove(self, job: int) -> None:
         """Take a running job off the tables."""
         rows = self.pieces_of(job)
+        part = int(self.runs[self.row_of[job], c.RUN_PARTITION])
         for piece in rows:
             n = piece[c.PIECE_NODE]
+            self.use[n, c.USE_COLUMNS + part] -= piece[c.PIECE_FREE + c.CPUS]
             self.free[n] += piece[c.PIECE_FREE :]
             self.use[n, c.JOBS_ON] -= 1
             self.use[n, c.WHOLE_ON] -= self.job[job, c.WHOLE]
