@@ -110,6 +110,9 @@ def use_own_linker() -> bool:
 PACKAGE = Path(__file__).parents[2]
 COMPILED = ("models", "heuristics", "simulation")  # the folders that have compiled functions
 SETTINGS: Any = config
+if tuple(map(int, numba.__version__.split(".")[:2])) < (0, 62):
+    # LLVM 15, of numba 0.61, makes wrong code of a loop over arrays that are kept in a tuple, and then refuses it
+    SETTINGS.LOOP_VECTORIZE = 0
 njit: Any = numba.njit  # its types lack no_cpython_wrapper
 _kernels: set[int] = set()  # the ids of our dispatchers, which live as long as their modules
 
