@@ -1,6 +1,6 @@
 """``bench simulate LOG --site SITE`` with the reservations of the site, under a dispatcher that is not Slurm."""
 
-from schedlab.instances.sites.site_toml import write_site
+from schedlab.instances.sites import write_site
 from schedlab.models import Partition, Site, SiteNode, SiteReservation
 
 HEAD = "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|State|NNodes|ReqCPUS|AllocCPUS|NodeList|Reservation"

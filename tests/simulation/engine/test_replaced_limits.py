@@ -4,7 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import (
     QOS,
     Association,
@@ -18,8 +18,8 @@ from schedlab.models import (
     SiteNode,
     SiteRequest,
 )
+from schedlab.simulation import violations
 from schedlab.simulation.features.site_limits import on_site, site_limits
-from schedlab.simulation.verify import violations
 
 DISPATCHERS = ["fcfs", "easy", "conservative", "plan@lns", "hcp3@cpsat", "slurm"]
 SLURM = SchedulerSettings(accounting_enforce=("limits", "qos"), bf_interval=1, sched_interval=1, batch_sched_delay=0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances.workload import Workload
+from schedlab.instances import Workload
 from schedlab.models import (
     Dispatch,
     Job,
@@ -19,9 +19,8 @@ from schedlab.models import (
     SiteReservation,
 )
 from schedlab.models.reservations import Reservation
-from schedlab.simulation import OnDemandJob, Preemption, Switching
+from schedlab.simulation import OnDemandJob, Preemption, Switching, violations
 from schedlab.simulation.features.site_reservations import reservations_of, reserved_nodes
-from schedlab.simulation.verify import violations
 from simulation.second_by_second import records
 
 DISPATCHERS = ["fcfs", "easy", "easy++", "conservative", "plan@lns", "hcp3@cpsat", "dardis:balance", "slurm"]

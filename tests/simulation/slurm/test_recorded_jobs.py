@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.instances.formats.sacct import read_sacct, sacct_trace
+from schedlab.instances import Workload, read_sacct
+from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.log_preparation import cancellations
 from schedlab.instances.sites import read_site
-from schedlab.instances.workload import Workload
-from schedlab.models import NodeEvent, Partition, Site, SiteNode
-from schedlab.models.site import SchedulerSettings
+from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
 from schedlab.simulation.features.site_fit import fitted
 from schedlab.simulation.features.site_limits import node_events_of
 from schedlab.simulation.slurm.calibration import calibrate
