@@ -818,11 +818,17 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
 def _add_to_map(
     begin: int, end: int, taken: Ints, starts: Ints, ends: Ints, follows: Ints, bits: Ints, rows: int, step: int
 ) -> int:
-    """Take nodes off the map from ``begin`` to ``end``; return the number of rows in use."""
+    """Take nodes off the map from ``begin`` to ``end``; return the number of rows in use.
+
+    As in Slurm, the first of the rows at this place that is equal to the next one is joined with it. When a job is next looked
+    at depends on the rows: a row whose nodes are all in the row before is no reason to look again.
+    """
     begin = max(begin, starts[0])
     end = max(end, begin + step)
     words = taken.size
     i = 0
+    before = 0
+    after = -1
     placed = False
     while True:  # the row in which it begins
         if ends[i] > begin:
@@ -840,6 +846,7 @@ def _add_to_map(
         if ends[i] == begin:
             placed = True
             break
+        before = i
         if follows[i] == 0:
             break
         i = follows[i]
@@ -857,8 +864,28 @@ def _add_to_map(
             follows[i] = k
         remove_all(bits[i], taken)
         if end == ends[i]:
+            if follows[i] != 0:
+                after = follows[i]
             break
+    _join_equal(before, after, ends, follows, bits)
     return rows
+
+
+@internal_borrowing
+def _join_equal(first: int, last: int, ends: Ints, follows: Ints, bits: Ints) -> None:
+    """Join the first row of the map, from row ``first`` on and before ``last``, that has the nodes of the next one, with it."""
+    i = first
+    while i != last and follows[i] != 0:
+        k = follows[i]
+        equal = True
+        for w in range(bits.shape[1]):
+            if bits[i, w] != bits[k, w]:
+                equal = False
+        if equal:
+            ends[i] = ends[k]
+            follows[i] = follows[k]
+            return
+        i = k
 
 
 @internal_borrowing

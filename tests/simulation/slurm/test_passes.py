@@ -117,3 +117,15 @@ def test_an_array_keeps_its_limit_and_does_not_stop_others() -> None:
     assert len(started(state)) == 2  # tasks have one id here: two of them and the other job
     assert [state.state[k] for k in range(5)] == [2, 2, 1, 1, 2]
     assert state.reason(2) == "JobArrayTaskLimit"
+
+
+@pytest.mark.parametrize(("most", "expected"), [(14, {}), (15, {"16": ("n2",)})])
+def test_equal_rows_of_the_backfill_map_are_joined(most: int, expected: dict[str, tuple[str, ...]]) -> None:
+    """Job 5 finds its place behind three jobs that follow one another, and counts as tested: Slurm joins their rows."""
+    parts = [Partition("p", ("n1",)), Partition("q", ("n2",)), Partition("r", ("n3",))]
+    place = site(nodes=3, parts=parts, scheduler=settings(bf_max_job_test=most))
+    following = [job(k, 4, 100) for k in (2, 3, 4)] + [job(5, 4, 150)]
+    too_large = [job(k, 100, partitions=("r",)) for k in range(6, 16)]
+    waiting = [*following, *too_large, job(16, 4, partitions=("q",))]
+    state = state_with(place, waiting, [(job(1, 4, 100), 0, ["n1"])])
+    assert started(state, backfill=True) == expected
