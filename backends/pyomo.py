@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO, cast
 
 import numpy as np
 
-from ..errors import SolverUnavailable, WrongArgument, WrongValue
+from ..errors import NoSolution, SolverUnavailable, WrongArgument, WrongValue
 from ..models.deadline import look
 from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
@@ -272,9 +272,19 @@ class PyomoCompiled:
         return PyomoInterval(presence, start, size, cells)
 
     def assignment(self, answer: Any) -> Assignment:
-        """Convert column values (an array) or a solved ConcreteModel to an assignment."""
+        """Convert column values (an array) or a solved ConcreteModel to an assignment.
+
+        Raises
+        ------
+        NoSolution
+            If no solver has given the ConcreteModel values.
+        """
         if hasattr(answer, "x") and hasattr(answer.x, "values"):
-            answer = [_value(v) for v in answer.x.values()]
+            columns = list(answer.x.values())
+            in_rows = np.unique(self.form.index).tolist()
+            if any(columns[k].value is None for k in in_rows if k < len(columns)):
+                raise NoSolution("the ConcreteModel holds no solution: no solver has given its variables values")
+            answer = [_value(v) for v in columns]
         return self.lowered.read(column_values(answer, self.size["variables"], "a solved ConcreteModel"))
 
     def named(self) -> Any:

@@ -322,6 +322,7 @@ class Reader:
 # --- Run a solver: start, formulation, backend, and the schedules of its answers.
 
 WHY = "sl.explain(problem) finds a minimal set of its elements that cannot hold together"
+VALUE_TOLERANCE = 1e-5  # of the value of an answer, relative: models have rounded coefficients
 REPAIR_SHARE = 0.1  # of the time limit: for making a schedule from the answers of a relaxation
 
 
@@ -416,7 +417,27 @@ def run_solver(
             result.message = "no answer of the restricted model is better than the start"
     if start is not None:
         hold_against(result, problem, start)
+    exact = result.exactness.kind == "exact" and not encoding.restriction
+    if exact and result.status == "feasible" and result.assignment is not None:
+        result.message = "; ".join(filter(None, (result.message, _undervalued(problem, encoding, result.assignment))))
     return result
+
+
+def _undervalued(problem: Problem, encoding: Encoding, answer: Assignment) -> str:
+    """Return a message if the model of an exact formulation gives an answer a better value than the problem does, else ""."""
+    model = encoding.model
+    schedule = encoding.read(answer)
+    if len(model.objectives) != 1 or violations_of(problem, schedule):
+        return ""
+    own = model.value(model.objectives[0], answer)
+    value = objective_of(problem, schedule)
+    sign = 1 if problem.sense == "minimize" else -1
+    if own is None or isinstance(value, tuple) or sign * (value - own) <= VALUE_TOLERANCE * max(1.0, abs(value)):
+        return ""
+    return (
+        f"the model {model.name!r} values this answer at {own:g}, the problem at {value:g}: the formulation has another "
+        "objective, so that its bound cannot prove an answer"
+    )
 
 
 def _proved_bound(

@@ -11,14 +11,14 @@ def project():
     return sl.Project([Task.single(n, d, {"m": 1}) for n, d in TASKS.items()], [Resource("m", 1)])
 
 
-def encoding(earliest=0, horizon=None, ties=0):
+def encoding(earliest=0, horizon=None, ties=0, less=0):
     def made(problem):
         m = sl.Model("line", horizon=horizon)
         window = None if not earliest else (earliest, earliest + 20)
         tasks = {n: m.interval(n, size=d, start=window) for n, d in TASKS.items()}
         m.add(sl.no_overlap(list(tasks.values())), "machine")
         last = sl.max([v.end for v in tasks.values()])
-        m.minimize([last, sl.sum([v.start for v in tasks.values()])] if ties else last)
+        m.minimize([last, sl.sum([v.start for v in tasks.values()])] if ties else last - less)
 
         def read(assignment):
             return Schedule({n: assignment[v].start for n, v in tasks.items()}, {n: {"1": 1} for n in tasks})
@@ -38,8 +38,9 @@ def registered():
     sl.register_formulation("project", "late", encoding(earliest=1))
     sl.register_formulation("project", "short", encoding(horizon=3))
     sl.register_formulation("project", "tied", encoding(ties=1))
+    sl.register_formulation("project", "cheap", encoding(less=5))
     yield
-    for name in ("late", "short", "tied"):
+    for name in ("late", "short", "tied", "cheap"):
         FORMULATIONS.unregister(f"project.{name}")
 
 
@@ -60,3 +61,10 @@ def test_objectives_that_break_ties_are_none_of_the_problem(backend, warm):
     r = sl.solve(project(), method=f"{backend}:tied{warm}", time_limit=20)
     assert (r.status, r.objective, r.bound) == ("optimal", 9, 9)
     assert r.schedule.start == {"b": 0, "a": 2, "c": 5}
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_a_model_with_a_better_objective_than_the_problem_is_told(backend):
+    r = sl.solve(project(), method=f"{backend}:cheap", time_limit=20)
+    assert (r.status, r.objective, r.bound) == ("feasible", 9, 4)
+    assert "'line' values this answer at 4, the problem at 9" in r.message

@@ -203,3 +203,12 @@ def test_an_answer_that_rounding_makes_wrong_is_no_error_of_the_solver():
     r = sl.solve(m, backend="pyomo", threads=1)
     assert r.status == "optimal" or "smaller coefficients" in r.message
     assert r.status in ("optimal", "unknown") and r.bound >= 2
+
+
+def test_a_model_that_no_solver_has_solved_holds_no_solution():
+    model = sl.Model("two jobs", horizon=30)
+    jobs = [model.interval(name, size=3) for name in "ab"]
+    model.add(sl.no_overlap(jobs))
+    compiled = sl.compile(model, "pyomo")
+    with pytest.raises(LookupError, match="no solver has given its variables values"):
+        compiled.assignment(compiled.native)
