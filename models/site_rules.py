@@ -261,6 +261,22 @@ PREEMPT_TYPES = ("none", "partition_prio", "qos", "job_prio")
 EnforcePartLimits = Literal["no", "any", "all"]
 
 
+POSITIVE = ("bf_interval", "bf_resolution", "calc_period", "max_age", "bf_max_job_test", "fair_share_dampening")
+
+
+def least_of(name: str) -> int:
+    """Return the least value of a setting of `SchedulerSettings` that is a number.
+
+    Examples
+    --------
+    >>> least_of("bf_interval"), least_of("weight_age"), least_of("sched_interval")
+    (1, 0, -1)
+    """
+    if name == "sched_interval":
+        return -1
+    return 1 if name in POSITIVE else 0
+
+
 @checked(values=False, deep=False)
 @with_short_repr
 @hashable
@@ -353,7 +369,7 @@ class SchedulerSettings:
     Raises
     ------
     ProblemError
-        Slurm has no such ``select_type`` or ``preempt_type``.
+        Slurm has no such ``select_type`` or ``preempt_type``, or a number is too small.
 
     Examples
     --------
@@ -440,6 +456,10 @@ class SchedulerSettings:
             value = getattr(self, name)
             if value not in known:
                 raise ProblemError(f"{name} is {excerpt(value)}; {hint(value, known, 'expected')}")
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if is_whole(value) and value < least_of(each.name):
+                raise ProblemError(f"{each.name} is {value}; expected at least {least_of(each.name)}")
 
     @property
     def counts_memory(self) -> bool:

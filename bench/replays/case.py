@@ -568,6 +568,10 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
             raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
         events = tuple(read_events(replay.events, case.platform))
     if replay.cancelled:
+        if replay.load is not None:
+            from ...simulation.errors import OTHER_TIMES
+
+            raise WrongUse(f"--load {replay.load:g} beside --cancelled: {OTHER_TIMES}; leave one of them out")
         events = (*events, *cancellations(case.workload))
     if view.first is not None or replay.window is not None:
         events = of_part(events, case.workload)

@@ -340,10 +340,10 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
     """
     known = [(row, groups) for row in results.rows if row.records and (groups := _groups(row, by))]
     in_log = _recorded(results, by)
+    named = [(row.name, {str(figures["name"]): figures for figures in groups}) for row, groups in known]
     lines = []
-    for same in zip(*(groups for _, groups in known), strict=True):
-        name = str(same[0]["name"])
-        of_group = [(row.name, figures) for (row, _), figures in zip(known, same, strict=True)]
+    for name in dict.fromkeys(name for _, groups in named for name in groups):
+        of_group = [(who, groups[name]) for who, groups in named if name in groups]
         of_group += [(RECORDED, in_log[name])] if name in in_log else []
         lines += [Line(_short_name(name), who, n == 0, figures) for n, (who, figures) in enumerate(of_group)]
     late = LATE_COLUMNS if any("late_starts" in line.figures for line in lines) else ()

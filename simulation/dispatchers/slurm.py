@@ -15,6 +15,7 @@ from ...instances.workload import Workload
 from ...models.comparing import hashable
 from ...models.registry import WholeSeconds
 from ...models.site import SchedulerSettings, Site
+from ...models.site_rules import least_of
 from ..slurm.jobs import as_submitted
 
 UNLIMITED = "unlimited"
@@ -58,7 +59,6 @@ OPTIONS: dict[str, Any] = {
     "kill_wait": WholeSeconds,
 }
 """The settings that decide which job ``slurm`` starts when, and their types; the names are those of ``SchedulerSettings``."""
-POSITIVE = ("bf_interval", "bf_resolution", "calc_period", "max_age", "bf_max_job_test", "fair_share_dampening")
 
 
 @hashable
@@ -88,9 +88,8 @@ class Slurm:
 
     def __post_init__(self) -> None:
         for name, value in self.overridden:
-            least = 1 if name in POSITIVE else -1 if name == "sched_interval" else 0
-            if isinstance(value, int) and value < least:
-                raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least}")
+            if isinstance(value, int) and value < least_of(name):
+                raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least_of(name)}")
 
     def on(self, site: Site | None) -> Site:
         """Return the site of a replay, with the settings that have other values.

@@ -757,6 +757,8 @@ def _of_reservation(r: SiteReservation) -> Iterator[str]:
         yield f"the choice of nodes of the reservation {r.name}"
     elif r.core_count is not None:
         yield f"that the reservation {r.name} has {r.core_count} cores of its nodes (they are held whole)"
+    if r.users or r.accounts or r.groups:
+        yield f"who may use the reservation {r.name} (its users, accounts and groups)"
     if r.licences:
         yield f"licences of the reservation {r.name}"
     if "magnetic" in r.flags:

@@ -257,9 +257,10 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
     terms = {term: k for k, term in enumerate(w.node_terms)}
     of_row = w.node_term.copy()
     known: dict[tuple[int, ...], Division | None] = {}
+    begun = {running.job.id for running in w.running}  # on their nodes already
     for row, key in enumerate(np.column_stack([w.site.request, w.units, w.request[:, cores]]).tolist()):
         term = w.node_terms[int(of_row[row])]
-        if row in w.chunks or term.whole_nodes:
+        if w.ids[row] in begun or row in w.chunks or term.whole_nodes:
             continue
         if tuple(key) not in known:
             known[tuple(key)] = _division(w.site.asked(row), key[1], key[2], core, site, settings)
