@@ -858,7 +858,7 @@ def site_lines(site: Site) -> Iterator[str]:
     for fault in faults[:SHOWN]:
         yield f"fault: {fault}"
     if len(faults) > SHOWN:
-        yield f"fault: {how_many(len(faults) - SHOWN, 'more')}"
+        yield f"fault: {len(faults) - SHOWN:,} more"
     from ...simulation.features.site_limits import not_modelled
 
     names = not_modelled(site)
