@@ -44,6 +44,9 @@ def check_amounts(where: str, name: str, amounts: object) -> None:
 
 # --- Limits, accounts and users, QOS.
 
+TRES_NAMES = ("cpu", "mem", "node", "gres/gpu", "billing", "energy", "vmem", "pages", "license/NAME", "gres/NAME")
+TRES_NAME = re.compile(r"cpu|mem|node|billing|energy|vmem|pages|(gres|license|bb|fs|ic)/.+|[0-9]+")
+
 
 @named
 @with_short_repr
@@ -114,6 +117,11 @@ class Limits:
             value = getattr(self, each.name)
             if each.name in TRES_LIMITS:
                 check_amounts("limits", each.name, value)
+                for tres in value:
+                    if not TRES_NAME.fullmatch(tres):
+                        raise ProblemError(
+                            f"limits: {each.name} has {excerpt(tres)}, which is no resource; {hint(tres, TRES_NAMES)}"
+                        )
             else:
                 check_whole("limits", self, each.name)
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ...errors import WrongValue
 from ...models.excerpt import hint
 from ...models.site import in_ranges
+from ...models.site_rules import TRES_NAME, TRES_NAMES
 from ..files.lines import exact_of, number_of, seconds_of, span_of, whole_of
 
 UNKNOWN = frozenset(("", "unknown", "none", "n/a", "na", "null", "(null)", "invalid", "none assigned", "nan"))
@@ -324,10 +325,6 @@ def memory_limit(text: str) -> int | None:
     (2800, 4096, None)
     """
     return None if text.lower() in NO_LIMIT else math.ceil(memory(text).megabytes) or None
-
-
-TRES_NAMES = ("cpu", "mem", "node", "gres/gpu", "billing", "energy", "vmem", "pages", "license/NAME", "gres/NAME")
-TRES_NAME = re.compile(r"cpu|mem|node|billing|energy|vmem|pages|(gres|license|bb|fs|ic)/.+|[0-9]+")
 
 
 def tres_limits(text: str) -> dict[str, int]:

@@ -195,3 +195,11 @@ def test_a_run_of_numbers_is_one_range(first: int, length: int) -> None:
     names = [f"n{k}" for k in range(first, first + length)]
     expected = f"n{first}" if length == 1 else f"n[{first}-{first + length - 1}]"
     assert in_ranges(names) == expected
+
+
+def test_limits_name_resources_and_settings_have_least_values():
+    with pytest.raises(ProblemError, match="grp_tres has 'cpuu', which is no resource; did you mean cpu"):
+        Limits(grp_tres={"cpuu": 1})
+    with pytest.raises(ProblemError, match="bf_interval is -2; expected at least 1"):
+        SchedulerSettings(bf_interval=-2)
+    assert SchedulerSettings(sched_interval=-1).sched_interval == -1
