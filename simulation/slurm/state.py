@@ -33,11 +33,12 @@ MODES = ("cancel", "requeue")
 
 @dataclass(frozen=True)
 class Victim:
-    """A job that must end: its index, when (Unix time in s), and whether it is put back into the queue."""
+    """A job that must end: its index, when (Unix time in s), whether it is put back into the queue, and for which job it ends."""
 
     job: int
     end: int
     requeued: bool
+    preemptor: int
 
 
 @dataclass
@@ -133,7 +134,7 @@ class Preemption:
             last = gone[-1]
             candidates = [last, *(k for k in candidates if k != last)]
         on = [k for k in gone if nodes & {int(n) for n in tables.pieces_of(k)[:, c.PIECE_NODE]}]
-        return [Victim(k, now + self._grace(k), self.mode(k) == "requeue") for k in on]
+        return [Victim(k, now + self._grace(k), self.mode(k) == "requeue", job) for k in on]
 
     def _until_it_fits(self, job: int, part: int, candidates: Sequence[int]) -> tuple[set[int], list[int]]:
         for number in range(1, len(candidates) + 1):

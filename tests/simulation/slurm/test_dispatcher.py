@@ -270,7 +270,7 @@ def test_a_job_that_never_starts_is_explained():
         starts(site(), jobs)
 
 
-def test_preemption_is_not_modelled_and_said():
-    place = site(preempt_type="qos", preempt_mode=("requeue",))
+def test_suspended_jobs_are_not_modelled_and_that_is_said():
+    place = site(preempt_type="partition_prio", preempt_mode=("suspend", "gang"))
     problem = Dispatch(place.platform(), [job(0)], [Queue("p", 60)], durations="runtime")
-    assert "PreemptType=qos" in sl.simulate(problem, "slurm", site=place).notes[0]
+    assert "PreemptMode=suspend,gang" in sl.simulate(problem, "slurm", site=place).notes[0]
