@@ -267,7 +267,7 @@ def simulate(
         Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
         starts in time; the result is in ``Simulation.production``.
     requeue : str or Requeue
-        What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
+        What happens to jobs whose node goes down, or that ``slurm`` preempts: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
         ``schedlab.simulation.Requeue``. Jobs that come back have their old place in the queue.
     desired : DesiredProfile, str or Path, optional
@@ -462,7 +462,8 @@ def simulate(
         engine.kept_work = lambda row, ran: kept_by(rule, ran, engine.workload.ids[row])
         simulation = engine.run()
     simulation.desired = wished
-    from .verify import PreemptionRules, violations
+    from .verify import violations
+    from .verify_features import PreemptionRules
 
     on_each_node = chosen.policy is None
     stops = [stop for feature in added for stop in feature.stops(simulation)]

@@ -434,7 +434,8 @@ def _faults_of_run(
     from ...simulation.features.site_reservations import reservations_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
-    from ...simulation.verify import PreemptionRules, violations
+    from ...simulation.verify import violations
+    from ...simulation.verify_features import PreemptionRules
 
     slurm = _slurm_of(record["method"])
     within = limits_of(settings, case.platform, record["method"])

@@ -769,7 +769,7 @@ def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
         yield f"CompleteWait={settings.complete_wait}"
     if settings.preempt_type != "none":
         mode = ",".join(settings.preempt_mode)
-        yield f"PreemptType={settings.preempt_type}, PreemptMode={mode} (bench calibrate preempts jobs)"
+        yield f"PreemptType={settings.preempt_type}, PreemptMode={mode} (slurm and bench calibrate requeue and cancel jobs)"
 
 
 def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:

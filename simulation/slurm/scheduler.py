@@ -860,7 +860,7 @@ class SlurmScheduler(Feature):
             return
         self.tables.read_own()
         leave_now = False
-        for victim in self.state.preempt(now):
+        for victim in sorted(self.state.preempt(now), key=lambda victim: tuple(self.tables.places[victim.job])):
             leave = partial(self._leaves, victim, self._engine.ledger.start_of(victim.job))
             if victim.end > now:
                 self._engine.agenda.add(victim.end, Rank.PREEMPTION, leave, waits_for_jobs=True)

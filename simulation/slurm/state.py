@@ -55,6 +55,11 @@ class Preemption:
         The running jobs.
     priorities : JobPriorities
         The priorities of jobs.
+
+    Attributes
+    ----------
+    enabled : bool
+        Whether any job may preempt others.
     """
 
     site: Site
@@ -67,11 +72,12 @@ class Preemption:
         assert isinstance(settings, SchedulerSettings)
         self.settings = settings
         self._qos = {q.name: q for q in self.site.qos}
-
-    @property
-    def enabled(self) -> bool:
-        """Whether any job may preempt others."""
-        return self.settings.preempt_type in ("partition_prio", "qos")
+        of_victims = self.site.qos if settings.preempt_type == "qos" else self.site.partitions
+        modes = {
+            *settings.preempt_mode,
+            *(word for each in of_victims for word in (each.preempt_mode or "").split(",")),
+        }
+        self.enabled = settings.preempt_type != "none" and not modes.isdisjoint(MODES)
 
     def _partition(self, job: int) -> Partition:
         run = self.tables.runs[self.tables.row_of[job]]

@@ -195,13 +195,16 @@ def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
 # --- Beside all features.
 
 
+@pytest.mark.parametrize("preempt_type", ["none", "partition_prio"])
 @pytest.mark.parametrize("feature", FEATURES)
-def test_every_feature(feature):
+def test_every_feature(feature, preempt_type):
     names = tuple(day(0, False).platform.nodes)
-    settings = SchedulerSettings(bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1)
-    place = Site(
-        "s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings
-    )
+    settings = SchedulerSettings(
+        bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1, preempt_type=preempt_type,
+        preempt_mode=("requeue",),
+    )  # fmt: skip
+    parts = [Partition("q", names, grace_time=3), Partition("r", names, tier=2), Partition("private", names)]
+    place = Site("s", [SiteNode(n, 2) for n in names], parts, scheduler=settings)
     options = dict(FEATURES[feature])
     on_demand = "preemption" in options
     if on_demand:

@@ -15,7 +15,7 @@ from schedlab.simulation.features.requeue import requeue_of
 from schedlab.simulation.records import attempts_of
 from schedlab.simulation.slurm.jobs import SlurmJob
 from schedlab.simulation.slurm.replay import SlurmReplay
-from schedlab.simulation.verify import PreemptionRules
+from schedlab.simulation.verify_features import PreemptionRules
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 
 NODES = ("n1", "n2")
