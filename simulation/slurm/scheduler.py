@@ -640,6 +640,8 @@ class SlurmScheduler(Feature):
     def notes(self) -> tuple[str, ...]:
         """What of the site it does not obey, beyond what no dispatcher does."""
         modes = self.settings.preempt_mode
+        if self.settings.preempt_type == "job_prio":
+            return ("not modelled: PreemptType=job_prio; slurm preempts no job in a replay",)
         if "suspend" in modes or "gang" in modes:
             return (f"not modelled: PreemptMode={','.join(modes)}; slurm suspends no job in a replay",)
         return ()

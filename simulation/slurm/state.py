@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from .priority import JobPriorities
 from .tables import Tables
 
 MODES = ("cancel", "requeue")
+TYPES = ("partition_prio", "qos")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Preemption:
             *settings.preempt_mode,
             *(word for each in of_victims for word in (each.preempt_mode or "").split(",")),
         }
-        self.enabled = settings.preempt_type != "none" and not modes.isdisjoint(MODES)
+        self.enabled = settings.preempt_type in TYPES and not modes.isdisjoint(MODES)
 
     def _partition(self, job: int) -> Partition:
         run = self.tables.runs[self.tables.row_of[job]]
@@ -99,6 +100,20 @@ class Preemption:
         if mode == "requeue" and self.jobs[victim].request.requeue is False:
             return "cancel"
         return mode
+
+    def rights(self) -> Callable[[int, int], bool]:
+        """Return the function that says whether a job in a partition, by index, stands above any running job."""
+        running = self.tables.row_of
+        if self.settings.preempt_type == "partition_prio":
+            lowest = min((self._partition(k).tier for k in running), default=None)
+            return lambda job, part: lowest is not None and self.tables.partitions[part].tier > lowest
+        others = {self.jobs[k].request.qos for k in running}
+
+        def above(job: int, part: int) -> bool:
+            own = self._quality(job)
+            return own is not None and not others.isdisjoint(own.preempt)
+
+        return above
 
     def _may(self, job: int, part: int, victim: int, now: int) -> bool:
         if not self.mode(victim):
@@ -579,15 +594,18 @@ class SlurmState:
         self._leaving = {k: end for k, end in self._leaving.items() if k in self.tables.row_of and end >= now}
         self._preempted_for = {k: end for k, end in self._preempted_for.items() if end >= now}
         victims: list[Victim] = []
-        for job, part, *_ in self.queue():
-            if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or int(job) in self._preempted_for:
+        above = self.preemption.rights()
+        for job, part, *_ in self.queue().tolist():
+            if not above(job, part):
                 continue
-            chosen = self.preemption.victims(int(job), int(part), now)
+            if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or job in self._preempted_for:
+                continue
+            chosen = self.preemption.victims(job, part, now)
             fresh = [each for each in chosen if each.job not in self._leaving]
             if len(fresh) < max(1, len(chosen)):
                 continue
             self._leaving.update({each.job: each.end for each in chosen})
-            self._preempted_for[int(job)] = max(each.end for each in chosen)
+            self._preempted_for[job] = max(each.end for each in chosen)
             victims.extend(chosen)
         return victims
 

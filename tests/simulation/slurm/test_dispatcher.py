@@ -273,7 +273,15 @@ def test_a_job_that_never_starts_is_explained():
         starts(site(), jobs)
 
 
-def test_suspended_jobs_are_not_modelled_and_that_is_said():
-    place = site(preempt_type="partition_prio", preempt_mode=("suspend", "gang"))
+@pytest.mark.parametrize(
+    ("kind", "modes", "told"),
+    [
+        ("partition_prio", ("suspend", "gang"), "not modelled: PreemptMode=suspend,gang"),
+        ("job_prio", ("requeue",), "not modelled: PreemptType=job_prio"),
+    ],
+)
+def test_what_is_not_modelled_of_preemption_is_said(kind, modes, told):
+    place = site(preempt_type=kind, preempt_mode=modes)
     problem = Dispatch(place.platform(), [job(0)], [Queue("p", 60)], durations="runtime")
-    assert "PreemptMode=suspend,gang" in sl.simulate(problem, "slurm", site=place).notes[0]
+    (note,) = sl.simulate(problem, "slurm", site=place).notes
+    assert note.startswith(told)
