@@ -182,6 +182,16 @@ def _write_running(
 
 
 @compiled
+def _note_whole(rows: Ints, first: Ints, pieces: Ints, place: Small, machine: Machine) -> None:
+    """Note which nodes running jobs have whole."""
+    machine.use[:, c.WHOLE_ON] = 0
+    for j in rows:
+        if machine.jobs[j, c.WHOLE]:
+            for k in range(first[j], first[j] + pieces[j]):
+                machine.use[place[k], c.WHOLE_ON] += 1
+
+
+@compiled
 def note_all_free(machine: Machine) -> None:
     """Note of which nodes something is free, and copy what is free for the kernels."""
     for n in range(machine.free.shape[0]):
@@ -499,7 +509,10 @@ class SharedTables:
         self.limits.used[:, 0] = self.limits.caps[:, 0] - left
         if tuple(timeline.holds) != self._holds:
             self._read_holds()
-        note_all_free(self.machine())
+        machine = self.machine()
+        rows = state.running[: state.clock[RUNNING_JOBS]]
+        _note_whole(rows, self._engine.trace.first, state.pieces, state.place, machine)
+        note_all_free(machine)
 
     def read(self, backfill: bool) -> None:
         """Read from the engine, for the backfill scheduler, what runs."""

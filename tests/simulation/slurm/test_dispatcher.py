@@ -1,6 +1,7 @@
 """``slurm`` as a dispatcher of ``simulate``: known starts on small sites, the replay of the calibration, all features, wrong use."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import schedlab as sl
@@ -118,6 +119,21 @@ def test_several_partitions_are_tried_in_turn():
     parts = [Partition("p", ("n1",)), Partition("q", ("n2",))]
     jobs = [job(0, 0, 4, 50), job(1, 1, 4, partitions=("p", "q")), job(2, 2, 4, queue="q")]
     assert starts(site(parts=parts), jobs) == {"j0": 0, "j1": 3, "j2": 13}
+
+
+@pytest.mark.parametrize(("whole", "last"), [(True, 60), (False, 3)])
+def test_a_job_that_waits_for_a_whole_node_holds_its_partition(whole, last):
+    parts = [Partition("p", ("n1", "n2", "n3")), Partition("a", ("n2",)), Partition("hi", ("n1",), tier=5)]
+    place = site(nodes=3, parts=parts, scheduler_type="builtin", batch_sched_delay=0, sched_interval=1)
+    jobs = [
+        replace(job(0, 0, 4, 50, queue="a", exclusive="node" if whole else ""), whole_nodes=whole),
+        job(1, 0, 4, 30, queue="hi"),
+        job(2, 1, 4, 10, queue="hi"),  # it holds n1
+        job(3, 2, 12, 10),  # n2 and n3, which are left, would not do
+        job(4, 3, 1, 5),
+    ]
+    begun = starts(place, jobs)
+    assert begun == {"j0": 0, "j1": 0, "j2": 30, "j3": 50, "j4": last}
 
 
 # --- The same as the replay of the calibration, where both count the same.

@@ -94,8 +94,20 @@ def qualities(**low: Any) -> list[QOS]:
 
 def asked(number: int, submit: int, cpus: int, runtime: int, limit: int, part: str = "p", **options: Any) -> Job:
     """Return a job of ``simulate``."""
-    request = SiteRequest(cpus=cpus, tasks=cpus, partitions=(part,), **options)
-    return Job(str(number), submit, limit, cpus, {"cores": 1}, part, runtime=runtime, user="ana", asked=request)
+    request = SiteRequest(cpus=cpus, tasks=cpus, **{"partitions": (part,)} | options)
+    whole = request.exclusive == "node"
+    return Job(
+        str(number),
+        submit,
+        limit,
+        cpus,
+        {"cores": 1},
+        part,
+        runtime=runtime,
+        user="ana",
+        asked=request,
+        whole_nodes=whole,
+    )
 
 
 def simulated(place: Site, jobs: list[Job], **options: Any) -> Any:
@@ -198,7 +210,8 @@ def drawn(seed: int) -> tuple[Site, list[Job]]:
         room = sum(cores[: len(next(p for p in parts if p.name == part).nodes)])
         cpus = min(room, rng.choice((1, 2, 3, 4, 8)))
         runtime = rng.randint(1, 90)
-        options = {"requeue": False} if rng.random() < 0.1 else {}
+        kinds = ({}, {}, {}, {}, {"requeue": False}, {"exclusive": "node"}, {"partitions": (part, "third")})
+        options: dict[str, Any] = dict(rng.choice(kinds))
         submit = rng.randint(0, 150) if k > 1 else 0
         limit = runtime + rng.choice((0, 10, 50))
         jobs.append(asked(k, submit, cpus, runtime, limit, part, qos=rng.choice(("low", "low", "high")), **options))
@@ -207,8 +220,11 @@ def drawn(seed: int) -> tuple[Site, list[Job]]:
 
 
 @pytest.mark.parametrize("seed", some_now(range(60), 20))
-def test_all_attempts_start_as_in_the_replay_that_is_calibrated(seed: int) -> None:
+@pytest.mark.parametrize("preempts", [True, False])
+def test_all_attempts_start_as_in_the_replay_that_is_calibrated(seed: int, preempts: bool) -> None:
     place, jobs = drawn(seed)
+    if not preempts:
+        place = replace(place, scheduler=replace(place.scheduler, preempt_type="none"))
     run = simulated(place, jobs)
     recorded = [
         SlurmJob(
