@@ -532,8 +532,10 @@ def _decide(trace: TraceArrays, state: State, machine: Machine, alone: Alone) ->
     changed = numbers[CHANGED] > 0
     while numbers[CALL] < alone.calls.size and alone.calls[numbers[CALL]] <= now:
         numbers[CALL] += 1
+        own_call = False
     if numbers[UPDATE_CALL] <= now:
         numbers[UPDATE_CALL] = NEVER
+        own_call = False
     releases = machine.parameters[RELEASES]
     if numbers[RELEASED] > 0 or not (changed or own_call):
         releases += 1

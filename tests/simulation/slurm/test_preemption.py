@@ -10,9 +10,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.models import QOS, Dependency, Dispatch, Job, Partition, Queue, Site, SiteNode, SiteRequest
-from schedlab.simulation import violations
-from schedlab.simulation.features.requeue import requeue_of
-from schedlab.simulation.records import attempts_of
+from schedlab.simulation import attempts_of, requeue_of, violations
 from schedlab.simulation.slurm.jobs import SlurmJob
 from schedlab.simulation.slurm.replay import SlurmReplay
 from schedlab.simulation.verify_features import PreemptionRules
