@@ -51,6 +51,8 @@ class Rank(IntEnum):
     """A reservation is examined."""
     RESERVATION_START = auto()
     """A reservation starts."""
+    PREEMPTION = auto()
+    """The time is over that a job had to leave for another one."""
     OTHER = auto()
     """Anything else: features of third parties."""
 

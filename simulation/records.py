@@ -32,6 +32,7 @@ from .preemption import Preemption
 # --- Attempts: the runs of a job, of which only the last one finishes its work.
 
 COMPLETED, KILLED = "completed", "walltime"
+PREEMPTED_BY = "preempted by "  # then the id of the job
 
 
 @with_short_repr
@@ -51,8 +52,8 @@ class Attempt:
     nodes : mapping of str to int
         Node name -> number of units.
     why : str
-        Why the attempt ended: ``"completed"``, ``"walltime"`` (killed), or the state and the name of the node that
-        ended it, such as ``"down: n-3"``.
+        Why the attempt ended: ``"completed"``, ``"walltime"`` (killed), ``"preempted by"`` and the id of the job for which Slurm
+        ended it, or the state and the name of the node that ended it, such as ``"down: n-3"``.
     work_done : int
         Seconds of work of this attempt that count; ``end - start - work_done`` seconds are lost.
     further : tuple of mapping, optional

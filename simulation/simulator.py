@@ -36,7 +36,7 @@ from .features.feature import Feature
 from .features.limits import Limits, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
-from .features.requeue import Requeue, requeue_of
+from .features.requeue import Requeue, kept_by, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.site_limits import node_events_of, on_site, site_limits
 from .features.site_reservations import reservations_of, site_reservations
@@ -267,7 +267,7 @@ def simulate(
         Reservations of the machine, examined when they are submitted. Default: those of the instance. An accepted one
         starts in time; the result is in ``Simulation.production``.
     requeue : str or Requeue
-        What happens to jobs whose node goes down: ``"restart"`` (back into the queue, from zero),
+        What happens to jobs whose node goes down, or that ``slurm`` preempts: ``"restart"`` (back into the queue, from zero),
         ``"checkpoint:SECONDS"`` (back, with the work of the last checkpoint), ``"drop"``, or an object that follows
         ``schedlab.simulation.Requeue``. Jobs that come back have their old place in the queue.
     desired : DesiredProfile, str or Path, optional
@@ -431,7 +431,7 @@ def simulate(
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
         *([reserving] if reserving is not None else []),
-        *([NodeEvents(states, rule)] if states is not None else []),
+        *([NodeEvents(states)] if states is not None else []),
         *([server] if server is not None else []),
         *([on_demand] if on_demand is not None else []),
         *([Limits(within, rows_at_begin, chosen.policy is not None)] if within else []),
@@ -458,9 +458,12 @@ def simulate(
     if wished is not None and "profile" in chosen.needs:
         lending = lent(wished, chosen.dispatcher)
     with progress_line(), lending:
-        simulation = Engine(setup, parts, on_progress, scheduler).run()
+        engine = Engine(setup, parts, on_progress, scheduler)
+        engine.kept_work = lambda row, ran: kept_by(rule, ran, engine.workload.ids[row])
+        simulation = engine.run()
     simulation.desired = wished
     from .verify import violations
+    from .verify_features import PreemptionRules
 
     on_each_node = chosen.policy is None
     stops = [stop for feature in added for stop in feature.stops(simulation)]
@@ -474,6 +477,7 @@ def simulate(
         stops=stops,
         limits_of=None if site is None else site_limits(site),
         reserved_of=None if site is None else reservations_of(site),
+        preempted=None if scheduler is None else PreemptionRules(scheduler.site, rule),
     )
     for feature in added:
         simulation.violations += feature.check(simulation)

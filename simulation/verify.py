@@ -18,6 +18,7 @@ from ..models.platform import Platform
 from ..models.words import how_many
 from .records import NEVER, ReplayData, Runs, chunk_requests, chunk_rows, runs_of
 from .verify_features import (
+    PreemptionRules,
     as_started,
     attempt_faults,
     limit_faults,
@@ -43,6 +44,7 @@ def violations(
     stops: Iterable[tuple[str, int]] = (),
     limits_of: Callable[[Workload, Platform], Sequence[NamedLimit]] | None = None,
     reserved_of: Callable[[Workload, Platform], SiteReserved] | None = None,
+    preempted: PreemptionRules | None = None,
 ) -> list[Violation]:
     """Return all violations of a replay, each with the job, node and time concerned.
 
@@ -57,8 +59,8 @@ def violations(
     6. At each time, the use of each resource on each node is at most its capacity; the jobs that run at the begin of
        the replay (``workload.running``) count up to their ends, and have all their units on nodes.
     7. No job starts before the begin, or on a node that takes no starts, or runs on a node that has stopped.
-    8. The attempts of a job follow each other; those that end early do so when one of their nodes stops. The first
-       attempt of a job that ran at the begin is the run that was given.
+    8. The attempts of a job follow each other; those that end early do so when one of their nodes stops, or for a waiting job
+       that may preempt them (``PreemptionRules``). The first attempt of a job that ran at the begin is the run that was given.
     9. Reservations and events of the server (see ``verify_features``): no job uses reserved amounts; jobs of private
        queues run inside of their reservations, by their walltimes, and their users are eligible; no job of a stopped
        queue starts; jobs are changed and leave for a reason.
@@ -95,6 +97,8 @@ def violations(
         Returns the limits on what running jobs of a workload hold together; None: there are none beside licences.
     reserved_of : callable, optional
         Returns the reservations of the site; None: there are none.
+    preempted : PreemptionRules, optional
+        The rules by which jobs preempt others; None: none does.
 
     Returns
     -------
@@ -123,7 +127,7 @@ def violations(
     of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits)]
     if reserved_of is not None:
         of_places.append(reservation_faults(runs, rows_of(replay), reserved_of(runs.workload, replay.platform)))
-    for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops)):
+    for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops, preempted)):
         listed = list(faults)
         missing_jobs += listed[:MOST] + _more(len(listed), listed[:MOST])
     return [*missing_jobs, *_nodes(runs), *_running(replay), *_capacity(runs, runs.started)]
@@ -135,10 +139,11 @@ def _of_features(
     within: Sequence[DesiredProfile],
     on_each_node: bool,
     stops: Sequence[tuple[str, int]],
+    preempted: PreemptionRules | None,
 ) -> Iterator[Iterator[Violation]]:
     """Yield the checks 7 to 12, of those features alone that the replay has."""
     if replay.history is not None:
-        yield attempt_faults(replay, stops)
+        yield attempt_faults(replay, stops, preempted)
     if replay.states is not None:
         yield state_faults(runs)
     if replay.production is not None:

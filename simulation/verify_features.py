@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from random import Random
@@ -26,10 +26,14 @@ from ..models.node_states import Change
 from ..models.platform import Platform
 from ..models.problem import part_name
 from ..models.server_events import ServerEvent
+from ..models.site import SchedulerSettings, Site
 from ..models.words import how_many
 from .desired_use import Pieces, pieces_of, power_steps
+from .features.requeue import Requeue
+from .features.site_limits import owners_of
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
 from .records import (
+    PREEMPTED_BY,
     Attempt,
     Booking,
     Departure,
@@ -601,16 +605,20 @@ def _job_fault(job: str, text: str) -> Violation:
 FOREVER = int(np.iinfo(np.int64).max)
 
 
-def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -> Iterator[Violation]:
+def attempt_faults(
+    replay: ReplayData, others: Iterable[tuple[str, int]] = (), preempted: PreemptionRules | None = None
+) -> Iterator[Violation]:
     """Yield the faults of the attempts of each job: their numbers and order, their reasons, and the work that they save.
 
-    ``others``: nodes that stop for reasons that the replay does not record, each with the time.
+    ``others``: nodes that stop for reasons that the replay does not record, each with the time. ``preempted``: the rules by which
+    jobs preempt others.
     """
     history, ids = replay.history, replay.workload.ids
     if history is None:
         return
     left = departed(replay)
     stops = Stops(replay, others)
+    rights = None if preempted is None else Preempting(replay, preempted)
     ended: dict[int, int] = {}
     count: dict[int, int] = {}
     for k, a in zip(history.rows.tolist(), history.early, strict=True):
@@ -623,7 +631,11 @@ def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -
             )
         if not 0 <= a.work_done <= a.end - a.start:
             yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
-        if (k, a.number, a.end) not in left and not stops.any_of(a.all_nodes, a.end):
+        if rights is not None and a.why.startswith(PREEMPTED_BY):
+            fault = rights.fault(k, a.start, a.end, a.why, a.work_done)
+            if fault:
+                yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), {fault}")
+        elif (k, a.number, a.end) not in left and not stops.any_of(a.all_nodes, a.end):
             yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
         ended[k] = a.end
     for k, last in ended.items():
@@ -631,11 +643,122 @@ def attempt_faults(replay: ReplayData, others: Iterable[tuple[str, int]] = ()) -
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
     yield from _begun_faults(replay, history, stops, left)
     names, p = replay.platform.nodes, replay.placement
-    for k in history.dropped:
+    for k, why in history.dropped.items():
+        if rights is not None and why.startswith(PREEMPTED_BY):
+            fault = rights.fault(k, int(replay.start[k]), int(replay.end[k]), why, None)
+            if fault:
+                yield _fault(ids[k], 1, f"did not come back at {replay.end[k]} ({why}), {fault}")
+            continue
         ranges = range(p.first[k], p.first[k + 1])
         nodes = dict.fromkeys((n for r in ranges for n in names[p.low[r] : p.high[r] + 1]), 1)
         if not stops.any_of(nodes, int(replay.end[k])) and not ends_early(replay, k, nodes):
             yield _fault(ids[k], 1, f"did not come back at {replay.end[k]}, when none of its nodes stopped")
+
+
+@dataclass(frozen=True)
+class PreemptionRules:
+    """By what rules jobs preempt others in a replay.
+
+    Parameters
+    ----------
+    site : Site
+        The site, of kind ``"slurm"``.
+    requeue : Requeue
+        What is kept of the work of a job that is put back into the queue.
+    """
+
+    site: Site
+    requeue: Requeue
+
+
+class Preempting:
+    """Which jobs of a replay may preempt which, by tiers of partitions or by QOS; read from the site and the attempts."""
+
+    def __init__(self, replay: ReplayData, rules: PreemptionRules) -> None:
+        assert isinstance(rules.site.scheduler, SchedulerSettings)
+        self._replay = replay
+        self._rules = rules
+        self._settings = rules.site.scheduler
+        self._owners, self._owner = owners_of(replay.workload, rules.site)
+        self._qos = {q.name: q for q in rules.site.qos}
+        self._row = {name: k for k, name in enumerate(replay.workload.ids)}
+        self._runs: dict[int, list[tuple[int, int]]] = {}
+        history = replay.history
+        for k, a in [] if history is None else zip(history.rows.tolist(), history.early, strict=True):
+            self._runs.setdefault(k, []).append((a.start, a.end))
+
+    def fault(self, row: int, start: int, end: int, why: str, kept: int | None) -> str:
+        """Return what is wrong with an attempt that ended for a job that is named; an empty text if nothing is.
+
+        Parameters
+        ----------
+        row, start, end : int
+            The job, and the times of the attempt.
+        why : str
+            The reason, with the id of the other job.
+        kept : int or None
+            The work that is kept of the attempt in s; None: the job did not come back.
+        """
+        other = self._row.get(why.removeprefix(PREEMPTED_BY))
+        if other is None or other == row:
+            return "which is no other job of the replay"
+        ways = self._ways(row, other)
+        if not ways:
+            return "which may not preempt it"
+        in_time = [way for way in ways if start + way.exempt <= end - way.grace]
+        if not in_time:
+            return f"after {end - start} s, before it could be preempted"
+        if not any(self._waits(other, end - way.grace) for way in in_time):
+            return "which did not wait"
+        dues = {self._kept(row, way.mode, end - start) for way in in_time}
+        if kept not in dues and self._replay.preemption is None:
+            told = " or ".join(sorted("none, as it leaves" if due is None else f"{due} s" for due in dues))
+            return f"with {'none' if kept is None else kept} of its work kept; expected {told}"
+        return ""
+
+    def _kept(self, row: int, mode: str, ran: int) -> int | None:
+        site = self._replay.workload.site
+        leaves = site is not None and site.asked(row).requeue is False
+        return None if mode == "cancel" or leaves else self._rules.requeue.kept(ran)
+
+    def _ways(self, row: int, other: int) -> list[PreemptionWay]:
+        """Return how a job may be preempted by another one, in each of the partitions in which it may have run."""
+        own, urgent = (self._owners[self._owner[k]] for k in (row, other))
+        quality = self._qos.get(own.qos)
+        exempt = self._settings.preempt_exempt_time
+        if quality is not None and quality.preempt_exempt_time is not None:
+            exempt = quality.preempt_exempt_time
+        parts = [self._rules.site.partition(name) for name in own.partitions]
+        if self._settings.preempt_type == "qos":
+            rights = self._qos.get(urgent.qos)
+            may = rights is not None and own.qos in rights.preempt
+            grace = 0 if quality is None else quality.grace_time
+            ways = [(None if quality is None else quality.preempt_mode, grace)] if may else []
+        elif self._settings.preempt_type == "partition_prio":
+            tier = max((self._rules.site.partition(name).tier for name in urgent.partitions), default=0)
+            ways = [(p.preempt_mode, p.grace_time) for p in parts if p.tier < tier]
+        else:
+            ways = []
+        modes = [(self._mode(mode), grace) for mode, grace in ways]
+        return [PreemptionWay(mode, grace, exempt) for mode, grace in modes if mode]
+
+    def _mode(self, own: str | None) -> str:
+        words = self._settings.preempt_mode if own in (None, "", "cluster") else str(own).split(",")
+        return next((word for word in words if word in ("cancel", "requeue")), "")
+
+    def _waits(self, row: int, time: int) -> bool:
+        """Return whether a job was submitted, and did not run and had not ended, just before a time."""
+        last = int(self._replay.start[row])
+        runs = any(start < time < end for start, end in self._runs.get(row, ()))
+        return int(self._replay.workload.submit[row]) <= time and not runs and (last < 0 or last >= time)
+
+
+class PreemptionWay(NamedTuple):
+    """How a job is preempted: the mode, the seconds that it has to end, and those for which it is exempt from its start on."""
+
+    mode: str
+    grace: int
+    exempt: int
 
 
 def _begun_faults(

@@ -50,6 +50,7 @@ from .record import record as record_of
 from .store import Record, fault_of_schema, faults_of_manifest, files, jobs_file, no_records, read, read_json
 
 if TYPE_CHECKING:
+    from ...simulation.dispatchers.slurm import Slurm
     from ...simulation.outputs import JobsTable
     from ...simulation.result import Simulation
 
@@ -371,13 +372,20 @@ class RecordedReplay(NamedTuple):
     jobs: JobsTable
 
 
-def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
-    """Return a case with the jobs as ``slurm`` has them, which does not take those of the log as they ran."""
+def _slurm_of(dispatcher: str) -> Slurm | None:
+    """Return the dispatcher of this name if it follows the rules of Slurm."""
     from ...simulation.dispatchers.registry import parse_dispatcher
 
     if re.match(r"slurm\b", dispatcher) is None:  # any other name may be that of code, which is not imported for this
-        return case
-    return replace(case, workload=parse_dispatcher(dispatcher).make().jobs(case.workload, case.site))
+        return None
+    made: Slurm = parse_dispatcher(dispatcher).make()
+    return made
+
+
+def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
+    """Return a case with the jobs as a dispatcher has them that does not take those of the log as they ran."""
+    slurm = _slurm_of(dispatcher)
+    return case if slurm is None else replace(case, workload=slurm.jobs(case.workload, case.site))
 
 
 def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
@@ -423,12 +431,15 @@ def _faults_of_run(
     record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, settings: ReplaySettings
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
+    from ...simulation.features.requeue import requeue_of
     from ...simulation.features.site_limits import site_limits
     from ...simulation.features.site_reservations import reservations_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
     from ...simulation.verify import violations
+    from ...simulation.verify_features import PreemptionRules
 
+    slurm = _slurm_of(record["method"])
     within = limits_of(settings, case.platform, record["method"])
     added = features_of(settings.features or ())
     broken = violations(
@@ -439,6 +450,7 @@ def _faults_of_run(
         stops=[stop for feature in added for stop in feature.stops(replayed)],
         limits_of=None if case.site is None else site_limits(case.site),
         reserved_of=None if case.site is None else reservations_of(case.site),
+        preempted=None if slurm is None else PreemptionRules(slurm.on(case.site), requeue_of(settings.requeue)),
     )
     broken += [v for feature in added for v in feature.check(replayed)]
     faults = [f"{v.constraint}: {v.message}" for v in broken]

@@ -342,7 +342,7 @@ class ReplaySettings:
     events_content: str | None = setting(None, concerns="jobs", added=False)  # its hash, as of all files below
     requeue: str = setting(
         RESTART,
-        "jobs whose node goes down: restart (from zero), checkpoint:SECONDS (from the last one), drop, or my_module:MyRule",
+        "jobs whose node goes down, or that slurm preempts: restart (from zero), checkpoint:SECONDS (from the last one), drop, or my_module:MyRule",
         label="failed jobs: {}",
         usual=RESTART,
         added=False,

@@ -26,7 +26,6 @@ from ..errors import SimulationError
 from ..records import Booking, JobChange, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
 from ..timeline import Hold, Use
 from .feature import Feature, Replay
-from .requeue import Requeue, kept_by
 
 WHY = "node state"  # the reason for which the timeline closes nodes
 
@@ -38,14 +37,12 @@ class NodeEvents(Feature):
     ----------
     states : NodeStates
         The states of the nodes over time.
-    requeue : Requeue
-        What happens to jobs whose node stops.
     """
 
     follows_nodes = True
 
-    def __init__(self, states: NodeStates, requeue: Requeue) -> None:
-        self.states, self.requeue = states, requeue
+    def __init__(self, states: NodeStates) -> None:
+        self.states = states
         self._runs: NDArray[np.bool_] = np.ones(len(states.platform.nodes), np.bool_)
 
     def begin(self, engine: Replay) -> None:
@@ -53,12 +50,8 @@ class NodeEvents(Feature):
         self._engine = engine
         requests = (engine.trace.request, engine.trace.further_request)
         self._seen_in_use = all(bool(table.any(axis=1).all()) for table in requests)  # every unit takes some amount
-        engine.kept_work = self._kept
         for change in self.states.changes_from(engine.workload.begin):
             engine.agenda.add(change.time, Rank.NODE_STATE, lambda c=change: self._apply(c), waits_for_jobs=True)  # type: ignore[misc]
-
-    def _kept(self, row: int, ran: int) -> int | None:
-        return kept_by(self.requeue, ran, self._engine.workload.ids[row])
 
     def _apply(self, change: Change) -> None:
         engine = self._engine

@@ -770,8 +770,8 @@ def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
     if settings.complete_wait:
         yield f"CompleteWait={settings.complete_wait}"
     if settings.preempt_type != "none":
-        mode = ",".join(settings.preempt_mode)
-        yield f"PreemptType={settings.preempt_type}, PreemptMode={mode} (bench calibrate preempts jobs)"
+        told = "" if settings.preempt_type == "job_prio" else " (slurm and bench calibrate requeue and cancel jobs)"
+        yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"
 
 
 def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:

@@ -54,6 +54,8 @@ from .columns import (
     RUN_JOB,
     RUN_START,
     RUNNING_TASKS,
+    WHOLE,
+    WHOLE_ON,
 )
 from .passes import comes_before, last_with_room, run_backfill, run_main, set_as_now, sort_rows
 from .priority import Factors, add_usage, decay_usage, usage_of, weigh
@@ -330,6 +332,7 @@ def _end(j: int, now: int, machine: Machine, alone: Alone) -> None:
         n = machine.pieces[i, PIECE_NODE]
         for k in range(machine.free.shape[1]):
             machine.free[n, k] += machine.pieces[i, PIECE_FREE + k]
+        machine.use[n, WHOLE_ON] -= machine.jobs[j, WHOLE]
         note_free(n, machine, machine.free, machine.some)
         set_as_now(machine, n)
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
@@ -529,8 +532,10 @@ def _decide(trace: TraceArrays, state: State, machine: Machine, alone: Alone) ->
     changed = numbers[CHANGED] > 0
     while numbers[CALL] < alone.calls.size and alone.calls[numbers[CALL]] <= now:
         numbers[CALL] += 1
+        own_call = False
     if numbers[UPDATE_CALL] <= now:
         numbers[UPDATE_CALL] = NEVER
+        own_call = False
     releases = machine.parameters[RELEASES]
     if numbers[RELEASED] > 0 or not (changed or own_call):
         releases += 1

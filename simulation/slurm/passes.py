@@ -392,6 +392,7 @@ def _start(j: int, p: int, machine: Machine, size: int, amounts: Ints) -> int:
             if machine.parameters[IN_UNITS] > 0:
                 units = taken[k, TAKEN_CPUS] // job[UNIT_CPUS]
                 take_units(j, n, machine, units, machine.pieces[i, PIECE_FREE:])
+                machine.use[n, WHOLE_ON] += job[WHOLE]
                 set_as_now(machine, n)
                 continue
             take(job, machine.free[n], machine.pieces[i, PIECE_FREE:], taken[k], job[WHOLE] > 0)

@@ -31,8 +31,8 @@ class What(IntEnum):
     NODE = 1
     CANCEL = 2
     REQUEUE = 3
-    PREEMPT = 4
-    SUBMIT = 5
+    SUBMIT = 4
+    PREEMPT = 5
     BEGIN = 6
     MAIN = 7
     BACKFILL = 8
@@ -234,6 +234,8 @@ class SlurmReplay:
         """Let an event happen; return 1 if a job left."""
         state = self.state
         now = time // SECOND
+        if what == What.END and self._until.get(subject) != time:
+            return 0  # that run has ended early
         if what != What.END:  # the usage of jobs that end is counted before it decays
             state.advance(now)
         if what == What.MAIN:
@@ -273,7 +275,7 @@ class SlurmReplay:
         state = self.state
         if what == What.SUBMIT and state.state[subject] != ENDED:
             state.submit(subject, now)
-        elif what == What.END and state.state[subject] == RUNNING and self._until.get(subject) == time:
+        elif what == What.END:
             del self._until[subject]
             attempts = self.jobs[subject].attempts
             state.end(subject, now, attempts[-1].state if attempts else "TIMEOUT")

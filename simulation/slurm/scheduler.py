@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,14 @@ from ...models.array_types import Bools, Ints, Small
 from ...models.compiled import compiled
 from ...models.dispatch.site_request import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
+from ..agenda import Rank
 from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import RunningAtBegin
 from ..features.site_limits import owners_of, partitions_of_jobs, tres_of
 from ..features.site_reservations import reservations_of
+from ..records import PREEMPTED_BY
 from . import columns as c
 from .columns import LIMIT, LIMIT_CPUS, QUEUE_COLUMNS, UNITS
 from .events import (
@@ -59,12 +62,14 @@ from .node_bits import packed, words_for
 from .passes import COUNTS_JOBS, order_of_ends, part_with_room
 from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
-from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState
+from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState, Victim
+from .tables import chosen_nodes, pick_beside
 
 REPEATED = 30 * 86_400  # s after the last job by its limit until which reservations are repeated
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
 MANY_CPUS = 2**40  # where no limit of a partition holds
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
+CUT_SHORT = "CANCELLED"  # the state of all jobs that do not end by themselves
 
 
 def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
@@ -177,6 +182,16 @@ def _write_running(
 
 
 @compiled
+def _note_whole(rows: Ints, first: Ints, pieces: Ints, place: Small, machine: Machine) -> None:
+    """Note which nodes running jobs have whole."""
+    machine.use[:, c.WHOLE_ON] = 0
+    for j in rows:
+        if machine.jobs[j, c.WHOLE]:
+            for k in range(first[j], first[j] + pieces[j]):
+                machine.use[place[k], c.WHOLE_ON] += 1
+
+
+@compiled
 def note_all_free(machine: Machine) -> None:
     """Note of which nodes something is free, and copy what is free for the kernels."""
     for n in range(machine.free.shape[0]):
@@ -187,6 +202,12 @@ def note_all_free(machine: Machine) -> None:
     for r in range(machine.some.shape[0]):
         for w in range(machine.some.shape[1]):
             machine.work.some[r, w] = machine.some[r, w]
+
+
+@compiled
+def note_node(n: int, machine: Machine, free: Ints, some: Ints) -> None:
+    """Note in the sets ``some`` of what a node has something free."""
+    note_free(n, machine, free, some)
 
 
 @compiled
@@ -488,7 +509,10 @@ class SharedTables:
         self.limits.used[:, 0] = self.limits.caps[:, 0] - left
         if tuple(timeline.holds) != self._holds:
             self._read_holds()
-        note_all_free(self.machine())
+        machine = self.machine()
+        rows = state.running[: state.clock[RUNNING_JOBS]]
+        _note_whole(rows, self._engine.trace.first, state.pieces, state.place, machine)
+        note_all_free(machine)
 
     def read(self, backfill: bool) -> None:
         """Read from the engine, for the backfill scheduler, what runs."""
@@ -506,6 +530,26 @@ class SharedTables:
             rows, engine.trace.first, state.pieces, state.place, state.share, state.start, limit, self.part_of, self.machine()
         )  # fmt: skip
         self.order[: rows.size] = order_of_ends(self.machine())
+
+    def read_own(self) -> None:
+        """Read from the engine what is free, what runs, and which of these jobs the passes have started."""
+        self.refresh()
+        self.read(True)
+        rows = self.runs[: self.counts[0], c.RUN_JOB].tolist()
+        self.row_of = {job: r for r, job in enumerate(rows) if self.place_in_order[job]}
+
+    def nodes_without(self, job: int, part: int, gone: Sequence[int]) -> set[int]:
+        """Return the nodes that a job would get if some running jobs were gone; none if it does not fit even then."""
+        machine = self.machine()
+        free = self.free.copy()
+        some = self.some.copy()
+        for other in gone:
+            for piece in self.pieces_of(other):
+                n = int(piece[c.PIECE_NODE])
+                free[n] += piece[c.PIECE_FREE : c.PIECE_FREE + free.shape[1]]
+                note_node(n, machine, free, some)
+        mask = self.up & self.member[part]
+        return set(chosen_nodes(self._work, pick_beside(job, part, machine, mask, free, self.use, some)))
 
     def _read_holds(self) -> None:
         """Make rows of what the reservations of the engine hold; their nodes are held whole."""
@@ -608,9 +652,12 @@ class SlurmScheduler(Feature):
     @property
     def notes(self) -> tuple[str, ...]:
         """What of the site it does not obey, beyond what no dispatcher does."""
-        if self.settings.preempt_type == "none":
-            return ()
-        return (f"not modelled: PreemptType={self.settings.preempt_type}; slurm preempts no job in a replay",)
+        modes = self.settings.preempt_mode
+        if self.settings.preempt_type == "job_prio":
+            return ("not modelled: PreemptType=job_prio; slurm preempts no job in a replay",)
+        if "suspend" in modes or "gang" in modes:
+            return (f"not modelled: PreemptMode={','.join(modes)}; slurm suspends no job in a replay",)
+        return ()
 
     def jobs(self, workload: Workload, platform: Platform) -> Workload:
         """Return the jobs as they were submitted."""
@@ -637,11 +684,13 @@ class SlurmScheduler(Feature):
         self._due_main: int | None = None
         self._due_backfill: int | None = None
         self._whole_queue = False
-        self._wakes: set[int] = set()
+        self._wakes: set[int] = set()  # times of passes
+        self._alarms: set[int] = set()  # times at which something else happens
         self._changed = False
         self._released = True
         self._plain = all(isinstance(f, (*RELEASING_AT_ENDS, SlurmScheduler)) for f in engine.features)
         self._recorded_states = _states_of(engine)
+        tables.all_reasons = self.state.preemption.enabled  # by which it is known who may preempt
         for time in tables.reservations[:, :2].ravel().tolist():
             if time >= begin:
                 self._call_at(time, quiet=False)
@@ -662,7 +711,7 @@ class SlurmScheduler(Feature):
         watched = any(f.watches for f in engine.features if f is not self)
         if not known or watched or engine.ledger.durations is None:
             return None
-        if engine.options.charge or engine.workload.after or self.tables.calendars:
+        if engine.options.charge or engine.workload.after or self.tables.calendars or self.state.preemption.enabled:
             return None
         if (self.tables.job[:, c.RESERVATION] >= 0).any():  # they leave the reservation at its end
             return None
@@ -755,18 +804,18 @@ class SlurmScheduler(Feature):
         if rows:
             self._changed = self._released = True
         for j in rows:
-            self._ends(j, False)
+            self._ends(j, self._recorded_states.get(j, ENDED_WELL), False)
 
     def ended_early(self, row: int, nodes: Sequence[int]) -> None:
         """Let a job end that comes back, or that leaves for good before its work is done."""
         self._changed = self._released = True
-        self._ends(row, bool(self._engine.state.start[row] == UNSTARTED))
+        self._ends(row, CUT_SHORT, bool(self._engine.state.start[row] == UNSTARTED))
 
-    def _ends(self, row: int, comes_back: bool) -> None:
+    def _ends(self, row: int, state: str, comes_back: bool) -> None:
         if self.state.state[row] != RUNNING:  # it began before the replay, or a feature started it
             self.tables.running.pop(row, None)
         else:
-            self.state.end(row, self._engine.now, self._recorded_states.get(row, ENDED_WELL), comes_back)
+            self.state.end(row, self._engine.now, state, comes_back)
 
     def nodes_changed(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
         """Look at the queue again."""
@@ -795,8 +844,9 @@ class SlurmScheduler(Feature):
         engine = self._engine
         now = engine.now
         engine.plans.called(now)
-        own_call = now in self._wakes
+        own_call = now in self._wakes and now not in self._alarms
         self._wakes.discard(now)
+        self._alarms.discard(now)
         if self._released or not self._plain or not (self._changed or own_call):
             self.tables.releases += 1
             self._released = False
@@ -806,10 +856,11 @@ class SlurmScheduler(Feature):
         if self._changed or not own_call:
             self._plan(now)
         self._changed = False
-        if self._due_main is not None and self._due_main <= now:
+        while self._due_main is not None and self._due_main <= now:  # again, if jobs were preempted
             self._due_main = None
             self._times.main_runs(now)
             self._begin_jobs(self.state.main(now, self._whole_queue))
+            self._preempt(now)
         if self._due_backfill is not None and self._due_backfill <= now:
             self._due_backfill = None
             self._times.backfill_runs()
@@ -817,6 +868,37 @@ class SlurmScheduler(Feature):
             if self._overdue():
                 self._plan(now + 1)
         self._call_for_times()
+
+    def _preempt(self, now: int) -> None:
+        """Let running jobs leave for waiting ones that the main scheduler could not start: now, or after their grace time."""
+        if not self.state.preemption.enabled:
+            return
+        self.tables.read_own()
+        leave_now = False
+        for victim in sorted(self.state.preempt(now), key=lambda victim: tuple(self.tables.places[victim.job])):
+            leave = partial(self._leaves, victim, self._engine.ledger.start_of(victim.job))
+            if victim.end > now:
+                self._engine.agenda.add(victim.end, Rank.PREEMPTION, leave, waits_for_jobs=True)
+            else:
+                leave()
+                leave_now = True
+        if leave_now:  # what they left is seen by the passes that still run now
+            self._plan(now)
+            self.tables.releases += 1
+            self._changed = self._released = False
+
+    def _leaves(self, victim: Victim, start: int) -> None:
+        """End the run of a job that began at ``start``, if it still runs, for the job that preempts it."""
+        engine = self._engine
+        row = victim.job
+        if self.state.state[row] != RUNNING or engine.ledger.start_of(row) != start:
+            return
+        self.state.advance(engine.now)
+        why = f"{PREEMPTED_BY}{engine.workload.ids[victim.preemptor]}"
+        if victim.requeued:
+            engine.fail(row, why)
+        else:
+            engine.end_for_good(row, why)
 
     def _plan(self, time: int) -> None:
         """Plan the passes that follow a change, if jobs wait."""
@@ -834,8 +916,7 @@ class SlurmScheduler(Feature):
     def _call_at(self, time: int, quiet: bool = True) -> None:
         """Ask the engine for a call; ``quiet``: nothing happens then beside what it was asked for."""
         self._engine.plans.call_at(time)
-        if quiet:
-            self._wakes.add(time)
+        (self._wakes if quiet else self._alarms).add(time)
 
     def _call_for_times(self) -> None:
         """Ask for calls at the next begin time of a job, and at the next update of the priorities."""

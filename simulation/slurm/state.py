@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,15 +29,17 @@ from .priority import JobPriorities
 from .tables import Tables
 
 MODES = ("cancel", "requeue")
+TYPES = ("partition_prio", "qos")
 
 
 @dataclass(frozen=True)
 class Victim:
-    """A job that must end: its index, when (Unix time in s), and whether it is put back into the queue."""
+    """A job that must end: its index, when (Unix time in s), whether it is put back into the queue, and for which job it ends."""
 
     job: int
     end: int
     requeued: bool
+    preemptor: int
 
 
 @dataclass
@@ -54,6 +56,11 @@ class Preemption:
         The running jobs.
     priorities : JobPriorities
         The priorities of jobs.
+
+    Attributes
+    ----------
+    enabled : bool
+        Whether any job may preempt others.
     """
 
     site: Site
@@ -66,11 +73,12 @@ class Preemption:
         assert isinstance(settings, SchedulerSettings)
         self.settings = settings
         self._qos = {q.name: q for q in self.site.qos}
-
-    @property
-    def enabled(self) -> bool:
-        """Whether any job may preempt others."""
-        return self.settings.preempt_type in ("partition_prio", "qos")
+        of_victims = self.site.qos if settings.preempt_type == "qos" else self.site.partitions
+        modes = {
+            *settings.preempt_mode,
+            *(word for each in of_victims for word in (each.preempt_mode or "").split(",")),
+        }
+        self.enabled = settings.preempt_type in TYPES and not modes.isdisjoint(MODES)
 
     def _partition(self, job: int) -> Partition:
         run = self.tables.runs[self.tables.row_of[job]]
@@ -92,6 +100,20 @@ class Preemption:
         if mode == "requeue" and self.jobs[victim].request.requeue is False:
             return "cancel"
         return mode
+
+    def rights(self) -> Callable[[int, int], bool]:
+        """Return the function that says whether a job in a partition, by index, stands above any running job."""
+        running = self.tables.row_of
+        if self.settings.preempt_type == "partition_prio":
+            lowest = min((self._partition(k).tier for k in running), default=None)
+            return lambda job, part: lowest is not None and self.tables.partitions[part].tier > lowest
+        others = {self.jobs[k].request.qos for k in running}
+
+        def above(job: int, part: int) -> bool:
+            own = self._quality(job)
+            return own is not None and not others.isdisjoint(own.preempt)
+
+        return above
 
     def _may(self, job: int, part: int, victim: int, now: int) -> bool:
         if not self.mode(victim):
@@ -133,7 +155,7 @@ class Preemption:
             last = gone[-1]
             candidates = [last, *(k for k in candidates if k != last)]
         on = [k for k in gone if nodes & {int(n) for n in tables.pieces_of(k)[:, c.PIECE_NODE]}]
-        return [Victim(k, now + self._grace(k), self.mode(k) == "requeue") for k in on]
+        return [Victim(k, now + self._grace(k), self.mode(k) == "requeue", job) for k in on]
 
     def _until_it_fits(self, job: int, part: int, candidates: Sequence[int]) -> tuple[set[int], list[int]]:
         for number in range(1, len(candidates) + 1):
@@ -572,15 +594,18 @@ class SlurmState:
         self._leaving = {k: end for k, end in self._leaving.items() if k in self.tables.row_of and end >= now}
         self._preempted_for = {k: end for k, end in self._preempted_for.items() if end >= now}
         victims: list[Victim] = []
-        for job, part, *_ in self.queue():
-            if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or int(job) in self._preempted_for:
+        above = self.preemption.rights()
+        for job, part, *_ in self.queue().tolist():
+            if not above(job, part):
                 continue
-            chosen = self.preemption.victims(int(job), int(part), now)
+            if int(self.tables.reason[job]) not in (c.RESOURCES, c.PRIORITY) or job in self._preempted_for:
+                continue
+            chosen = self.preemption.victims(job, part, now)
             fresh = [each for each in chosen if each.job not in self._leaving]
             if len(fresh) < max(1, len(chosen)):
                 continue
             self._leaving.update({each.job: each.end for each in chosen})
-            self._preempted_for[int(job)] = max(each.end for each in chosen)
+            self._preempted_for[job] = max(each.end for each in chosen)
             victims.extend(chosen)
         return victims
 

@@ -27,6 +27,7 @@ from .selection import (
     TAKEN_MEMORY,
     TAKEN_NODE,
     Machine,
+    Work,
     pick_nodes,
     take,
     work_for,
@@ -44,14 +45,21 @@ def _pick(j: int, p: int, machine: Machine, mask: Ints, empty: bool) -> int:
 
 
 @compiled
-def _pick_beside(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints) -> int:
+def pick_beside(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: Ints, some: Ints) -> int:
+    """Choose nodes of a mask for a job that starts now, beside the reservations; return as ``pick_nodes`` does."""
     reserved_mask(j, p, machine, machine.parameters[c.NOW], mask)
-    return pick_nodes(j, p, machine, mask, free, use, machine.some, NOW_FREE)
+    return pick_nodes(j, p, machine, mask, free, use, some, NOW_FREE)
 
 
 @compiled
 def _place(job: Ints, n: int, taken: Ints, machine: Machine, piece: int) -> None:
     take(job, machine.free[n], machine.pieces[piece, c.PIECE_FREE :], taken, job[c.WHOLE] > 0)
+
+
+def chosen_nodes(work: Work, number: int) -> list[int]:
+    """Return the nodes of a choice that has so many."""
+    rows = work.taken[:number]
+    return [int(n) for n in rows[rows[:, TAKEN_CPUS] > 0, TAKEN_NODE]]
 
 
 def matches(features: str, has: Sequence[str]) -> bool:
@@ -506,14 +514,9 @@ class Tables:
             taken[i, TAKEN_GPUS] = row[c.GPUS]
         self._work.taken[: len(nodes)] = taken[np.argsort(taken[:, TAKEN_NODE])]
 
-    def _chosen(self, number: int) -> list[int]:
-        """Return the nodes of a choice that has so many."""
-        rows = self._work.taken[:number]
-        return [int(n) for n in rows[rows[:, TAKEN_CPUS] > 0, TAKEN_NODE]]
-
     def empty_nodes(self, job: int, part: int) -> list[int]:
         """Return the nodes that a job would get on an empty machine; the first of its partition if it fits on none."""
-        nodes = self._chosen(_pick(job, part, self.machine(), self._member[part], True))
+        nodes = chosen_nodes(self._work, _pick(job, part, self.machine(), self._member[part], True))
         return nodes or [int(np.argmax(self.member[part]))]
 
     def nodes_without(self, job: int, part: int, gone: Sequence[int]) -> set[int]:
@@ -528,7 +531,7 @@ class Tables:
                 part_of_other = int(self.runs[self.row_of[other], c.RUN_PARTITION])
                 use[piece[c.PIECE_NODE], c.USE_COLUMNS + part_of_other] -= piece[c.PIECE_FREE + c.CPUS]
         mask = packed(self.up & self.member[part])
-        return set(self._chosen(_pick_beside(job, part, self.machine(), mask, free, use)))
+        return set(chosen_nodes(self._work, pick_beside(job, part, self.machine(), mask, free, use, NO_UNITS)))
 
     def amounts(self, job: int) -> Ints:
         """Return what a running job counts in the limits."""

@@ -172,7 +172,7 @@ def test_what_no_dispatcher_obeys_of_a_site_is_named():
     for name in (
         "OverSubscribe=force:2 of partition q", "ExclusiveUser of partition one", "the choice of nodes of the reservation r",
         "that the reservation c has 2 cores of its nodes (they are held whole)", "the flag MAGNETIC of the reservation c",
-        "CompleteWait=32", "PreemptType=qos, PreemptMode=suspend,gang (bench calibrate preempts jobs)",
+        "CompleteWait=32", "PreemptType=qos, PreemptMode=suspend,gang (slurm and bench calibrate requeue and cancel jobs)",
         "MaxSubmitJobs (2 times; beyond single arrays: the jobs of a log were accepted)",
     ):  # fmt: skip
         assert name in told

@@ -1,6 +1,7 @@
 """``slurm`` as a dispatcher of ``simulate``: known starts on small sites, the replay of the calibration, all features, wrong use."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import schedlab as sl
@@ -120,6 +121,21 @@ def test_several_partitions_are_tried_in_turn():
     assert starts(site(parts=parts), jobs) == {"j0": 0, "j1": 3, "j2": 13}
 
 
+@pytest.mark.parametrize(("whole", "last"), [(True, 60), (False, 3)])
+def test_a_job_that_waits_for_a_whole_node_holds_its_partition(whole, last):
+    parts = [Partition("p", ("n1", "n2", "n3")), Partition("a", ("n2",)), Partition("hi", ("n1",), tier=5)]
+    place = site(nodes=3, parts=parts, scheduler_type="builtin", batch_sched_delay=0, sched_interval=1)
+    jobs = [
+        replace(job(0, 0, 4, 50, queue="a", exclusive="node" if whole else ""), whole_nodes=whole),
+        job(1, 0, 4, 30, queue="hi"),
+        job(2, 1, 4, 10, queue="hi"),  # it holds n1
+        job(3, 2, 12, 10),  # n2 and n3, which are left, would not do
+        job(4, 3, 1, 5),
+    ]
+    begun = starts(place, jobs)
+    assert begun == {"j0": 0, "j1": 0, "j2": 30, "j3": 50, "j4": last}
+
+
 # --- The same as the replay of the calibration, where both count the same.
 
 
@@ -195,13 +211,16 @@ def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
 # --- Beside all features.
 
 
+@pytest.mark.parametrize("preempt_type", ["none", "partition_prio"])
 @pytest.mark.parametrize("feature", FEATURES)
-def test_every_feature(feature):
+def test_every_feature(feature, preempt_type):
     names = tuple(day(0, False).platform.nodes)
-    settings = SchedulerSettings(bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1)
-    place = Site(
-        "s", [SiteNode(n, 2) for n in names], [Partition(q, names) for q in ("q", "r", "private")], scheduler=settings
-    )
+    settings = SchedulerSettings(
+        bf_interval=5, sched_interval=5, batch_sched_delay=1, bf_resolution=1, preempt_type=preempt_type,
+        preempt_mode=("requeue",),
+    )  # fmt: skip
+    parts = [Partition("q", names, grace_time=3), Partition("r", names, tier=2), Partition("private", names)]
+    place = Site("s", [SiteNode(n, 2) for n in names], parts, scheduler=settings)
     options = dict(FEATURES[feature])
     on_demand = "preemption" in options
     if on_demand:
@@ -270,7 +289,15 @@ def test_a_job_that_never_starts_is_explained():
         starts(site(), jobs)
 
 
-def test_preemption_is_not_modelled_and_said():
-    place = site(preempt_type="qos", preempt_mode=("requeue",))
+@pytest.mark.parametrize(
+    ("kind", "modes", "told"),
+    [
+        ("partition_prio", ("suspend", "gang"), "not modelled: PreemptMode=suspend,gang"),
+        ("job_prio", ("requeue",), "not modelled: PreemptType=job_prio"),
+    ],
+)
+def test_what_is_not_modelled_of_preemption_is_said(kind, modes, told):
+    place = site(preempt_type=kind, preempt_mode=modes)
     problem = Dispatch(place.platform(), [job(0)], [Queue("p", 60)], durations="runtime")
-    assert "PreemptType=qos" in sl.simulate(problem, "slurm", site=place).notes[0]
+    (note,) = sl.simulate(problem, "slurm", site=place).notes
+    assert note.startswith(told)
