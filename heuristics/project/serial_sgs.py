@@ -826,7 +826,8 @@ class Availability:
             start = _after(start, breaks)
             end = suspended_end(start, mode.duration, breaks)
             for name, demand in demands:
-                start = self._usages[name].earliest(start, end - start, demand)
+                if mode.duration:  # what takes no time may be within a break; setups keep it out of other tasks
+                    start = self._usages[name].earliest(start, end - start, demand)
                 if name in self._sequences:
                     start = self._sequences[name].earliest(start, end - start, task.kind)
             if start == before:

@@ -20,6 +20,7 @@ OF_DATES = (
     "makespan + 2*late-jobs",
 )
 OF_SETUPS = ("makespan", "total-setup", "total-setup+3*late-jobs", "flow-time")
+SETUPS_OF_POINTS = ("total-setup", "total-setup+makespan", "2*total-setup+weighted-tardiness")
 RULES = (
     ("no wait",),
     ("blocking",),
@@ -32,6 +33,7 @@ CASES = [
     *((f"dates {k}", shops.dates(k, objective), 14) for k, objective in enumerate(OF_DATES)),
     *((f"setups {k}", shops.setups(k, objective), 11) for k, objective in enumerate(OF_SETUPS)),
     *((f"points {k}", shops.points(k, objective), 9) for k, objective in enumerate(OF_DATES)),
+    *((f"setups of points {k}", shops.points(k, objective), 9) for k, objective in enumerate(SETUPS_OF_POINTS * 2)),
     *((f"breaks {k}", shops.breaks(k, OF_DATES[k]), 13) for k in range(3)),
     *(
         (f"{' and '.join(rules)}", shops.shop(k, OF_DATES[k % 6], rules), 8)
@@ -66,6 +68,7 @@ def test_verification_agrees_with_a_look_at_each_unit_of_time(seed: int) -> None
         shops.dates(seed, OF_DATES[seed % 6]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
         shops.points(seed, OF_DATES[seed % 6]),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed),
         shops.shop(seed, rules=RULES[seed % 6]),
     ):
@@ -88,6 +91,7 @@ def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
         shops.dates(seed),
         shops.setups(seed),
         shops.points(seed),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed),
         shops.shop(seed, rules=("blocking",)),
     ):
@@ -97,6 +101,24 @@ def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
         assert encoding.model.check(assignment) == []
         assert encoding.read(assignment).as_json() == schedule.as_json()
         assert encoding.model.value(encoding.model.objectives[0], assignment) == project.value(schedule)
+
+
+@pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes", "multi-sgs", "lns"])
+@pytest.mark.parametrize(("objective", "expected"), [("total-setup", 3), ("total-setup+makespan", 6)])
+def test_setups_of_all_pairs_count_between_tasks_that_take_no_time(method: str, objective: str, expected: int) -> None:
+    runway = Resource("runway", 1, setups={("a", "b"): 3, ("b", "a"): 5}, all_pairs=True)
+    project = Project([Task.single(name, 0, {"runway": 1}) for name in "ab"], [runway], objective=objective)
+    found = sl.solve(project, method, threads=1, time_limit=60, **({"rounds": 5} if method == "lns" else {}))
+    assert found.objective == expected
+
+
+@pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes", "serial-sgs:lft", "multi-sgs", "lns"])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_a_task_that_takes_no_time_may_be_within_a_break(method: str, all_pairs: bool) -> None:
+    saw = Resource("m", 1, breaks=((0, 5),), setups={("a", "b"): 1}, all_pairs=all_pairs)
+    project = of([on_m("a", 0, release=2), on_m("b", 0, release=1)], [saw])
+    found = sl.solve(project, method, threads=1, time_limit=60, **({"rounds": 5} if method == "lns" else {}))
+    assert found.objective == 2
 
 
 # --- Each field by an example that a reader can compute.
@@ -280,6 +302,7 @@ def test_priority_rules_keep_dates_setups_and_breaks(seed: int) -> None:
         shops.dates(seed, OF_DATES[seed]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
         shops.points(seed, OF_DATES[seed]),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed, OF_DATES[seed]),
     ):
         exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60).objective
