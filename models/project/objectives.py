@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from ...errors import WrongArgument
+from ...errors import WrongArgument, WrongValue
 from ..excerpt import UnknownName, excerpt
 from .data import Mode, Resource, Task
 
@@ -33,9 +33,11 @@ def terms(objective: str) -> Mapping[str, int]:
     Raises
     ------
     WrongArgument
-        If the text is no sum of objectives.
+        If it is no text.
+    WrongValue
+        If a factor is 0, or an objective is in the sum twice.
     UnknownName
-        If a name is none of ``OBJECTIVES``.
+        If a name is none of ``OBJECTIVES``, or the text is no sum of them.
 
     Examples
     --------
@@ -49,7 +51,11 @@ def terms(objective: str) -> Mapping[str, int]:
         match = TERM.fullmatch(text.strip())
         if match is None or match[2] not in OBJECTIVES:
             raise UnknownName("objective of project problems", text.strip(), list(OBJECTIVES), f" in {objective!r}")
-        factors[match[2]] = factors.get(match[2], 0) + int(match[1] or 1)
+        if match[2] in factors:
+            raise WrongValue(f"objective of Project is {excerpt(objective)}; {match[2]!r} is in it twice")
+        factors[match[2]] = int(match[1] or 1)
+        if not factors[match[2]]:
+            raise WrongValue(f"objective of Project is {excerpt(objective)}; the factor of {match[2]!r} is 0")
     return factors
 
 

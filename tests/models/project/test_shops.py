@@ -238,10 +238,24 @@ def test_the_objectives_of_one_schedule() -> None:
 
 
 @pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("0*makespan", "'0*makespan'; the factor of 'makespan' is 0"),
+        ("makespan+makespan", "'makespan' is in it twice"),
+        ("flow-time + 2*makespan + 3*flow-time", "'flow-time' is in it twice"),
+    ],
+)
+def test_a_term_of_an_objective_counts_once(objective: str, message: str) -> None:
+    with pytest.raises(sl.WrongValue, match=re.escape(message)):
+        of([on_m("a", 1)], objective=objective)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"tasks": [on_m("a", 1, release=-1)]}, "task 'a': release is -1; at least 0 is expected"),
         ({"tasks": [on_m("a", 1, due=2.5)]}, "task 'a': due is 2.5; a whole number, or None, is expected"),
+        ({"tasks": [on_m("a", 1, release=5, deadline=3)]}, "task 'a': the deadline 3 is before the release 5"),
         ({"tasks": [on_m("a", 1, weight=-2)]}, "task 'a': weight is -2; at least 0 is expected"),
         ({"objective": "late-jobs"}, "the objective 'late-jobs' needs due dates, and no task has one"),
         ({"objective": "total-setup"}, "the objective 'total-setup' needs setups, and no resource has one"),
