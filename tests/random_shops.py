@@ -134,7 +134,9 @@ def cost(project: Project, schedule: Schedule) -> int:
 def _setups(project: Project, r: Resource, done: Placed) -> int:
     family = {t.name: t.family or t.name for t in project.tasks}
     if r.all_pairs:
-        orders = list(_orders(project, r, done, {name: row[1] for name, row in done.items()}))
+        left = {name: row[1] for name, row in done.items()}
+        left.update({a: max(left[a], done[b][0]) for a, b in project.blocking})
+        orders = list(_orders(project, r, done, left))
     else:
         used = [n for n, row in done.items() if row[2].demands.get(r.name) and row[2].duration]
         orders = [tuple(sorted(used, key=lambda name: done[name][0]))]

@@ -121,6 +121,24 @@ def test_a_task_that_takes_no_time_may_be_within_a_break(method: str, all_pairs:
     assert found.objective == 2
 
 
+@pytest.mark.parametrize("solver", ["cpsat", "highs"])
+@pytest.mark.parametrize(
+    ("all_pairs", "objective", "expected"),
+    [(False, "makespan", 3), (True, "makespan", 6), (False, "total-setup", 0), (True, "total-setup", 3)],
+)
+def test_a_task_that_takes_no_time_and_blocks_has_setups_of_all_pairs_alone(
+    solver: str, all_pairs: bool, objective: str, expected: int
+) -> None:
+    tasks = [on_m("a", 0, deadline=0), Task.single("b", 1, {"o": 1}, release=2), on_m("c", 1)]
+    machines = [Resource("m", 1, setups={("a", "c"): 3}, all_pairs=all_pairs), Resource("o", 1)]
+    link = [("a", "b")]  # a keeps m from 0 to 2
+    project = of(tasks, machines, precedences=link, blocking=link, objective=objective)
+    found = sl.solve(project, f"{solver}:modes", threads=1, time_limit=60)
+    assert found.objective == expected == shops.optimum(project, 7)
+    assert project.verify(Schedule({"a": 0, "b": 2, "c": 1})) != []
+    assert (project.verify(Schedule({"a": 0, "b": 2, "c": 2})) == []) is not all_pairs
+
+
 # --- Each field by an example that a reader can compute.
 
 
@@ -366,7 +384,22 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
             {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
             "below",
         ),
-        ("bounds", {"objective": "flow-time"}, "supports only projects that minimize the makespan"),
+        (
+            "bounds",
+            {"objective": "flow-time"},
+            "the method 'bounds' does not take this project problem: it supports only projects that minimize the makespan "
+            "and whose tasks must all be done; this one has the objective flow-time; ",
+        ),
+        (
+            "bounds",
+            {"tasks": [on_m("a", 1, penalty=2)], "precedences": []},
+            "this one has tasks that may be left out; serial-sgs, multi-sgs, cpsat",
+        ),
+        (
+            "bounds",
+            {"no_wait": [("a", "b")]},
+            "bounds needs a start, as .*; this one has precedences without a wait",
+        ),
         ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
         ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
     ],
