@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import SchedlabError
+from ..models.excerpt import UnknownName
 from ..models.words import how_many
 
 if TYPE_CHECKING:
@@ -18,6 +19,32 @@ class NothingFound(SchedlabError, RuntimeError):
 
 class NotForThisProblem(SchedlabError, ValueError):
     """The heuristic does not support this kind of problem."""
+
+
+class NotTaken(NotForThisProblem, UnknownName):
+    """A method of this kind of problem does not take this one; also an ``UnknownName``, as for other kinds.
+
+    Parameters
+    ----------
+    name : str
+        The name of the method.
+    kind : str
+        The kind of the problem.
+    reason : str
+        What it supports, and what this problem has.
+    known : sequence of str
+        The methods that take the problem.
+
+    Examples
+    --------
+    >>> print(NotTaken("bounds", "project", "supports only projects that minimize the makespan", ["cpsat"]))
+    the method 'bounds' does not take this project problem: it supports only projects that minimize the makespan; cpsat does
+    """
+
+    def __init__(self, name: str, kind: str, reason: str, known: Sequence[str]) -> None:
+        self.near: list[str] = []
+        others = f"{', '.join(known)} {'does' if len(known) == 1 else 'do'}" if known else "no method does"
+        Exception.__init__(self, f"the method {name!r} does not take this {kind} problem: it {reason}; {others}")
 
 
 class UnknownOrder(SchedlabError, ValueError):

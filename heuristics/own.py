@@ -598,6 +598,13 @@ class Bounds(Heuristic):
         return _is_project(problem) and problem.kind in cls.kinds and bounds_hold(problem)
 
     @classmethod
+    def refused(cls, problem: Problem) -> tuple[str, ...]:
+        """Return the objective and the tasks that may be left out; see ``Heuristic.refused``."""
+        from .project.serial_sgs import refused_by_bounds
+
+        return refused_by_bounds(problem) if _is_project(problem) else ()
+
+    @classmethod
     def warm_up(cls, problem: Problem) -> None:
         """Compile its kernels."""
         from .project.bounds import warm_up

@@ -18,7 +18,7 @@ from ..models.excerpt import UnknownName, excerpt
 from ..models.plugins import PluginError, WrongAnswer
 from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry
-from .errors import NotForThisProblem, NothingFound
+from .errors import NotForThisProblem, NothingFound, NotTaken
 from .incumbents import OnIncumbent, accepted, answer, improves
 from .method import Method, fields_of
 
@@ -153,11 +153,14 @@ class Heuristic(Method):
         return frozenset(("warm_start",) if cls.takes_start() else ())
 
     def check(self, problem: Problem) -> None:
-        """Raise UnknownName if the heuristic does not take this problem."""
+        """Raise UnknownName if the heuristic is none for problems of this kind, NotTaken if it does not take this one."""
         if not self.takes(problem):
             fitting = [name for name, heuristic in HEURISTICS.usable() if heuristic.takes(problem)]
+            known = [*fitting, *backend_names()]
+            if self.condition and problem.kind in self.kinds:
+                raise NotTaken(self.name, problem.kind, self._supported(problem), known)
             note = f", which {self._supported(problem)}" if self.condition else ""
-            raise UnknownName(f"method of {problem.kind} problems", self.name, [*fitting, *backend_names()], note)
+            raise UnknownName(f"method of {problem.kind} problems", self.name, known, note)
 
     def check_parts(self) -> None:
         """Raise UnknownName for an unknown argument or backend."""

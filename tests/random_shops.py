@@ -71,7 +71,7 @@ def _resource(project: Project, r: Resource, done: Placed, left: dict[str, int])
     if not r.setups and not r.no_idle:
         return True
     if r.setups and r.all_pairs:
-        return _has_order(project, r, done, left)
+        return any(True for _ in _orders(project, r, done, left))
     order = sorted((row[0], name) for name, row in done.items() if need[name] and row[2].duration)
     family = {t.name: t.family or t.name for t in project.tasks}
     for (_, a), (start, b) in itertools.pairwise(order):
@@ -81,16 +81,14 @@ def _resource(project: Project, r: Resource, done: Placed, left: dict[str, int])
     return True
 
 
-def _has_order(project: Project, r: Resource, done: Placed, left: dict[str, int]) -> bool:
-    """Return whether some order of the tasks on a resource, those of no duration included, keeps the setups of all pairs."""
+def _orders(project: Project, r: Resource, done: Placed, left: dict[str, int]) -> Iterator[tuple[str, ...]]:
+    """Yield the orders of the tasks on a resource, those of no duration included, that keep the setups of all pairs."""
     used = [name for name, row in done.items() if row[2].demands.get(r.name)]
     family = {t.name: t.family or t.name for t in project.tasks}
-    return any(
-        all(
-            left[a] + r.setups.get((family[a], family[b]), 0) <= done[b][0] for a, b in itertools.combinations(order, 2)
-        )
-        for order in itertools.permutations(used)
-    )
+    for order in itertools.permutations(used):
+        pairs = itertools.combinations(order, 2)
+        if all(left[a] + r.setups.get((family[a], family[b]), 0) <= done[b][0] for a, b in pairs):
+            yield order
 
 
 def _same_orders(project: Project, done: Placed) -> bool:
@@ -135,8 +133,14 @@ def cost(project: Project, schedule: Schedule) -> int:
 
 def _setups(project: Project, r: Resource, done: Placed) -> int:
     family = {t.name: t.family or t.name for t in project.tasks}
-    order = sorted((row[0], n) for n, row in done.items() if row[2].demands.get(r.name) and row[2].duration)
-    return sum(r.setups.get((family[a], family[b]), 0) for (_, a), (_, b) in itertools.pairwise(order))
+    if r.all_pairs:
+        left = {name: row[1] for name, row in done.items()}
+        left.update({a: max(left[a], done[b][0]) for a, b in project.blocking})
+        orders = list(_orders(project, r, done, left))
+    else:
+        used = [n for n, row in done.items() if row[2].demands.get(r.name) and row[2].duration]
+        orders = [tuple(sorted(used, key=lambda name: done[name][0]))]
+    return min(sum(r.setups.get((family[a], family[b]), 0) for a, b in itertools.pairwise(order)) for order in orders)
 
 
 def schedules(project: Project, last: int) -> Iterator[Schedule]:

@@ -81,6 +81,7 @@ def in_order(error: BaseException) -> list[str]:
 OWN_ARGUMENTS: dict[str, Callable[[], tuple[object, ...]]] = {
     "LoweringTooLarge": lambda: (1, 2, 3, 4, "use a grid"),
     "UnknownName": lambda: ("backend", "cpsta", ["cpsat", "highs"]),
+    "NotTaken": lambda: ("lns", "project", "supports only trees", ["cpsat"]),
     "NoSuchName": lambda: ("method", "lsn", ["lns", "auto"]),
     "TooManyLeft": lambda: (3,),
     "UnknownInstance": lambda: ("eurora_98",),

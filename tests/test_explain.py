@@ -254,6 +254,14 @@ def test_the_example_of_the_documentation():
     assert found.as_json()["elements"][0]["kind"] == "resource"
 
 
+def test_the_limit_of_a_project_with_tasks_that_may_be_left_out_says_that_their_penalties_count():
+    tasks = [sl.Task.single("a", 2, {"crane": 1}, penalty=2), sl.Task.single("b", 2, {"crane": 1})]
+    found = sl.explain(sl.Project(tasks, [sl.Resource("crane", 1)]), objective_limit=3)
+    limit = next(e.text for e in found.elements if e.kind == "limit")
+    assert limit == "the makespan plus the penalties of tasks left out is at most 3"
+    assert found.status == "infeasible" and limit in str(found)
+
+
 def test_problems_that_are_feasible():
     assert sl.explain(dispatch()).status == sl.explain(PROJECT["one crane"][0], objective_limit=8).status == "feasible"
     found = sl.explain(sl.Eviction(BATCH, 12, 60))  # every job can be killed

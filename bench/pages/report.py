@@ -357,8 +357,9 @@ def report_grids(content: Mapping[str, Any]) -> dict[str, Grid]:
     for kind in content["kinds"]:
         name = kind["name"]
         title = f"Methods on {name} problems: {kind['title']}"
-        for key, heads in (("methods", OF_TIMES), ("quality", OF_QUALITY)):
-            grids[f"{key}-{name}"] = figures_grid(title, *_columns(kind["heads"], kind["rows"], heads), EXPLAINED)
+        quality = f"Quality of schedules and bounds on {name} problems, by method"
+        for key, heads, words in (("methods", OF_TIMES, title), ("quality", OF_QUALITY, quality)):
+            grids[f"{key}-{name}"] = figures_grid(words, *_columns(kind["heads"], kind["rows"], heads), EXPLAINED)
         for part, words, about in PARTS:
             if kind[part]["rows"] and (part != "against" or kind[part]["rows"][0][1]):
                 title = f"{words}: {name} problems"

@@ -267,9 +267,10 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
     agreed, k = 0, first
     while agreed < last - first:
         r = t.resource[k]
-        begin = _free_from(
-            room.times[r], room.used[r], room.breakpoints[r], start, duration, t.capacity[r] - t.demand[k]
-        )
+        begin = start
+        if duration > 0:  # what takes no time may be within a break; setups keep it out of other tasks
+            most = t.capacity[r] - t.demand[k]
+            begin = _free_from(room.times[r], room.used[r], room.breakpoints[r], start, duration, most)
         agreed = agreed + 1 if begin == start else 1
         start = begin
         if t.setups.first[r] != WITHOUT:
@@ -536,18 +537,57 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
 
 
 @internal_borrowing
+def _can_be(t: Tasks, room: Room, r: int, first: int, over: int, i: int, last: bool) -> bool:
+    """Return whether the task at a position can be the first (last) one of those at its time, from ``first`` to ``over``."""
+    one = room.placed[r, i]
+    for j in range(first, over):
+        other = room.placed[r, j]
+        if j != i and (_setup(t, r, other, one) if last else _setup(t, r, one, other)) > 0:
+            return False
+    return True
+
+
+@internal_borrowing
+def _least_setup(t: Tasks, room: Room, r: int) -> int:
+    """Return the least sum of the setups of a resource over the orders of its tasks that keep them.
+
+    Only tasks of duration 0 at one time have several orders, with setups of 0 between them. ``room.heap`` holds the least
+    sum up to each task, if it is the last one of those at its time.
+    """
+    count = int(room.placed_count[r])
+    before, first, least = 0, 0, 0
+    while first < count:
+        over = first + 1
+        while (
+            over < count
+            and room.placed_start[r, over] == room.placed_start[r, first]
+            and t.duration[room.placed[r, first]] == t.duration[room.placed[r, over]] == 0
+        ):
+            over += 1
+        least = MISSED
+        for last in range(first, over):
+            room.heap[last] = MISSED
+            if not _can_be(t, room, r, first, over, last, True):
+                continue
+            for i in range(first, over):
+                if (i == last and over - first > 1) or not _can_be(t, room, r, first, over, i, False):
+                    continue
+                total = 0 if first == 0 else MISSED
+                for j in range(before, first):
+                    total = min(total, room.heap[j] + _setup(t, r, room.placed[r, j], room.placed[r, i]))
+                room.heap[last] = min(room.heap[last], total)
+            least = min(least, room.heap[last])
+        before, first = first, over
+    return least
+
+
+@internal_borrowing
 def total_setup(t: Tasks, room: Room) -> int:
-    """Return the sum of the setups between neighbours that take time, of the schedule that was made last."""
+    """Return the sum of the setups between neighbours, of the schedule that was made last."""
     total = 0
     for r in range(t.capacity.size):
         if t.setups.first[r] != WITHOUT:
-            last = WITHOUT
-            for i in range(room.placed_count[r]):
-                mode = room.placed[r, i]
-                if t.duration[mode] > 0:
-                    if last != WITHOUT:
-                        total += _setup(t, r, last, mode)
-                    last = mode
+            total += _least_setup(t, room, r)
     return total
 
 

@@ -30,7 +30,7 @@ from ..errors import NotForThisProblem
 from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.project_bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
 from .arrays import ProjectArrays
-from .serial_sgs import CONDITION, bounds_hold, longest_path, multi_sgs, takes
+from .serial_sgs import CONDITION, bounds_hold, longest_path, multi_sgs, refused, takes
 
 START_SHARE = 0.5  # of the time limit, for the first schedule
 MOST_TASKS = 2000  # a path between each two of them takes 32 MB; the model of more takes a solver seconds
@@ -83,7 +83,8 @@ def project_bounds(
     schedule = seen.start
     if schedule is None:
         if not takes(problem):
-            raise NotForThisProblem(f"bounds needs a start, as multi-sgs supports only {CONDITION}")
+            has = ", ".join(refused(problem))
+            raise NotForThisProblem(f"bounds needs a start, as multi-sgs supports only {CONDITION}; this one has {has}")
         listed = multi_sgs(problem, time_limit=seen.deadline.share(START_SHARE).limit)
         assert listed.schedule is not None and listed.objective is not None
         schedule = listed.schedule

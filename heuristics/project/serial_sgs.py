@@ -577,6 +577,18 @@ def bounds_hold(project: Project) -> bool:
     return terms(project.objective) == {MAKESPAN: 1} and not any(t.optional for t in project.tasks)
 
 
+def refused_by_bounds(project: Project) -> tuple[str, ...]:
+    """Return what of a project makes a bound of the makespan none of the objective, in words.
+
+    Examples
+    --------
+    >>> refused_by_bounds(Project([Task.single("a", 3, penalty=4)], [], objective="flow-time"))
+    ('the objective flow-time', 'tasks that may be left out')
+    """
+    words = [] if terms(project.objective) == {MAKESPAN: 1} else [f"the objective {project.objective}"]
+    return (*words, *(["tasks that may be left out"] if any(t.optional for t in project.tasks) else []))
+
+
 def longest_path(project: Project) -> int:
     """Return the length of the longest path with the shortest modes: no makespan is less."""
     shortest = ((t.name, min(m.duration for m in project.possible(t))) for t in project.tasks)
@@ -826,7 +838,8 @@ class Availability:
             start = _after(start, breaks)
             end = suspended_end(start, mode.duration, breaks)
             for name, demand in demands:
-                start = self._usages[name].earliest(start, end - start, demand)
+                if mode.duration:  # what takes no time may be within a break; setups keep it out of other tasks
+                    start = self._usages[name].earliest(start, end - start, demand)
                 if name in self._sequences:
                     start = self._sequences[name].earliest(start, end - start, task.kind)
             if start == before:

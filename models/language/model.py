@@ -208,6 +208,8 @@ class Model:
             if size is NO_SIZE:
                 raise ModelError(f"interval {name!r} has no size; expected size=SECONDS or size=(LEAST, GREATEST)")
             ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+            if any(isinstance(s, bool) for s in ends):
+                raise ModelError(f"the size of {name} must be a finite number, not {size!r}")
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")

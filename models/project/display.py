@@ -170,7 +170,9 @@ class ProjectElements(Elements):
 
     def __init__(self, problem: Project) -> None:
         self.problem = problem
-        self.objectives = (MAKESPAN,) if problem.objective == MAKESPAN else ()
+        penalized = any(t.penalty for t in problem.tasks)
+        limited = f"{MAKESPAN} plus the penalties of tasks left out" if penalized else MAKESPAN
+        self.objectives = (limited,) if problem.objective == MAKESPAN else ()
         self.links = _names(problem.precedences)
         most = {t.name: max(m.duration for m in t.modes) for t in problem.tasks}
         self.all = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
 from .data import Mode, Resource, Task
-from .objectives import MAKESPAN, terms
+from .objectives import MAKESPAN, setup_order, terms
 from .problem import Project, ProjectMax
 from .verification import done_tasks, joined, mode_of, suspending
 
@@ -167,6 +167,9 @@ class Tasks:
         The (mode, interval) pairs of each task; for a task with one mode, the interval of the task itself.
     holds : dict
         For the tasks that block their resources, an interval per mode from its start to the start of the next task.
+    places : dict
+        For each resource whose setups count between tasks of duration 0, an interval of size 1 per task and mode: its place
+        in the order.
     """
 
     project: Project
@@ -175,6 +178,7 @@ class Tasks:
     of_task: dict[str, Interval] = field(default_factory=dict)
     of_mode: dict[str, list[tuple[Mode, Interval]]] = field(default_factory=dict)
     holds: dict[str, list[Interval]] = field(default_factory=dict)
+    places: dict[str, dict[tuple[str, str], Interval]] = field(default_factory=dict)
 
     def add(self, task: Task) -> None:
         """Declare the intervals of one task, without the modes that exceed a capacity or cannot end in time."""
@@ -270,6 +274,10 @@ class Tasks:
                     a.set(option, row.start, row.end)
                     if name in self.holds:
                         a.set(self.holds[name][k], row.start, row.left)
+        for resource in self.project.resources if self.places else ():
+            places = self.places.get(resource.name, {})
+            for k, row in enumerate(setup_order(resource, done.values()) if places else ()):
+                a.set(places[row.task.name, row.mode.name], k, k + 1)
         return a
 
 
@@ -394,6 +402,9 @@ def _terms(tasks: Tasks, name: str) -> Iterator[sl.Linear]:
     """Yield the terms of an objective; those of an absent task are 0, as its end is 0 in an expression."""
     if name == "total-setup":
         for resource in tasks.project.resources:
+            if resource.setups and resource.all_pairs and _has_points(tasks, resource):
+                yield _setups_of_places(tasks, resource)
+                continue
             made = _setup_sequence(tasks, resource) if resource.setups else None
             if made is not None:
                 yield made[0].cost(made[1])
@@ -408,6 +419,44 @@ def _terms(tasks: Tasks, name: str) -> Iterator[sl.Linear]:
             yield task.early_weight * sl.positive_part(task.due * v.presence - v.end)
         elif name == "late-jobs" and task.due is not None and task.weight:
             yield task.weight * sl.holds(v.end >= task.due + 1)
+
+
+def _has_points(tasks: Tasks, resource: Resource) -> bool:
+    """Return whether a task on a resource can take no time."""
+    return any(not m.duration and m.demands.get(resource.name) for o in tasks.of_mode.values() for m, _ in o)
+
+
+def _setups_of_places(tasks: Tasks, resource: Resource) -> sl.Linear:
+    """Return the sum of the setups between neighbours, of which some take no time and may be at one time.
+
+    As their times give no order, each has a place w in it, an interval of size 1::
+
+        end(o) + setup(o, q) <= start(q)  or  end(w of q) <= start(w of o)        for each two tasks
+    """
+    project, model = tasks.project, tasks.model
+    family = {t.name: t.kind for t in project.tasks}
+    rows = [
+        (name, mode, tasks.holds[name][k] if name in tasks.holds else option)
+        for name, options in tasks.of_mode.items()
+        for k, (mode, option) in enumerate(options)
+        if mode.demands.get(resource.name)
+    ]
+    places = tasks.places[resource.name] = {}
+    for name, mode, option in rows:
+        title = f"{option.name} in the order of {resource.name}"
+        place = model.interval(title, 1, (0, len(rows) - 1), optional=option.optional)
+        places[name, mode.name] = place
+        if option.optional:
+            model.add(place.presence == option.presence, f"{title} is there")
+    for (name, mode, one), (following, its_mode, other) in permutations(rows, 2):
+        setup = resource.setups.get((family[name], family[following]), 0)
+        after = sl.end_before_start(places[following, its_mode.name], places[name, mode.name])
+        either = sl.any_of([sl.end_before_start(one, other, setup), after])
+        model.add(either, f"order of {one.name} and {other.name} on {resource.name}")
+    known = list(dict.fromkeys(family[name] for name, _, _ in rows))
+    matrix = [[resource.setups.get((a, b), 0) for b in known] for a in known]
+    kinds = [known.index(family[name]) for name, _, _ in rows]
+    return sl.sequence([places[name, mode.name] for name, mode, _ in rows], kinds).cost(matrix)
 
 
 # --- Sets of tasks of a project of which no two can run at the same time.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from ...errors import WrongArgument
+from ...errors import WrongArgument, WrongValue
 from ..excerpt import UnknownName, excerpt
 from .data import Mode, Resource, Task
 
@@ -33,9 +33,11 @@ def terms(objective: str) -> Mapping[str, int]:
     Raises
     ------
     WrongArgument
-        If the text is no sum of objectives.
+        If it is no text.
+    WrongValue
+        If a factor is 0, or an objective is in the sum twice.
     UnknownName
-        If a name is none of ``OBJECTIVES``.
+        If a name is none of ``OBJECTIVES``, or the text is no sum of them.
 
     Examples
     --------
@@ -49,7 +51,11 @@ def terms(objective: str) -> Mapping[str, int]:
         match = TERM.fullmatch(text.strip())
         if match is None or match[2] not in OBJECTIVES:
             raise UnknownName("objective of project problems", text.strip(), list(OBJECTIVES), f" in {objective!r}")
-        factors[match[2]] = factors.get(match[2], 0) + int(match[1] or 1)
+        if match[2] in factors:
+            raise WrongValue(f"objective of Project is {excerpt(objective)}; {match[2]!r} is in it twice")
+        factors[match[2]] = int(match[1] or 1)
+        if not factors[match[2]]:
+            raise WrongValue(f"objective of Project is {excerpt(objective)}; the factor of {match[2]!r} is 0")
     return factors
 
 
@@ -79,6 +85,58 @@ def order_on(resource: Resource, done: Iterable[Done]) -> list[Done]:
     return sorted(users, key=lambda d: (d.start, d.end))
 
 
+def setup_order(resource: Resource, done: Iterable[Done]) -> list[Done]:
+    """Return the tasks on a resource in the order in which their setups count.
+
+    Setups of all pairs count tasks of duration 0, too. Of several orders of those at one time, all of which keep the setups,
+    it is one with the least sum.
+    """
+    if not resource.all_pairs:
+        return order_on(resource, done)
+    users = sorted((d for d in done if d.mode.demands.get(resource.name)), key=lambda d: (d.start, d.left))
+    best: list[tuple[int, list[Done]]] = [(0, [])]  # for each last task: the least sum, and the order
+    for _, group in groupby(users, key=lambda d: (d.start, d.left)):
+        ways = list(_arranged(resource, list(group)))
+        ends: dict[str, tuple[int, list[Done]]] = {}
+        for total, order in best:
+            for way in ways:
+                more = setup_of(resource, order[-1].task, way[0].task) if order else 0
+                name = way[-1].task.name
+                if name not in ends or total + more < ends[name][0]:
+                    ends[name] = total + more, order + way
+        best = list(ends.values())
+    return min(best, key=lambda row: row[0])[1]
+
+
+def _arranged(resource: Resource, group: list[Done]) -> Iterator[list[Done]]:
+    """Yield an order without setups of tasks at one time for each possible first and last one; any order if there is none."""
+    if len(group) == 1:
+        yield group
+        return
+    made = False
+    for first in (d for d in group if _is_first(resource, d, group)):
+        for last in (d for d in group if _is_last(resource, d, group) and d is not first):
+            order, left = [first], [d for d in group if d is not first and d is not last]
+            while left:
+                following = next((d for d in left if _is_first(resource, d, left)), left[0])
+                left.remove(following)
+                order.append(following)
+            yield [*order, last]
+            made = True
+    if not made:
+        yield group
+
+
+def _is_first(resource: Resource, one: Done, group: Iterable[Done]) -> bool:
+    """Return whether a task can be before all others at its time."""
+    return not any(setup_of(resource, one.task, d.task) for d in group if d is not one)
+
+
+def _is_last(resource: Resource, one: Done, group: Iterable[Done]) -> bool:
+    """Return whether a task can be after all others at its time."""
+    return not any(setup_of(resource, d.task, one.task) for d in group if d is not one)
+
+
 def setup_of(resource: Resource, before: Task, after: Task) -> int:
     """Return the setup between two tasks that are neighbours on a resource."""
     return resource.setups.get((before.kind, after.kind), 0)
@@ -89,7 +147,7 @@ def total_setup(resources: Iterable[Resource], done: Sequence[Done]) -> int:
     total = 0
     for resource in resources:
         if resource.setups:
-            users = order_on(resource, done)
+            users = setup_order(resource, done)
             total += sum(setup_of(resource, a.task, b.task) for a, b in pairwise(users))
     return total
 

@@ -484,6 +484,8 @@ def _faults_of_dates(t: Task) -> Iterator[str]:
         number = getattr(t, name)
         if number is not None and number < 0:
             yield f"task {t.name!r}: {name} is {number}; at least 0 is expected"
+    if t.deadline is not None and t.release > t.deadline:
+        yield f"task {t.name!r}: the deadline {t.deadline} is before the release {t.release}"
 
 
 def _faults_of_machine(p: Project, r: Resource) -> Iterator[str]:

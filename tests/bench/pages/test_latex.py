@@ -123,3 +123,9 @@ def test_the_document_shows_the_charts_of_a_size_for_a_page(tmp_path, monkeypatc
     assert r"\input{gantt-1-p-1}" in text and r"by a\_b, seed 2, objective 9. 3.2: job 3, step 2.}" in text
     assert "1 Gantt chart of more than 1,500 rectangles: on the page alone" in text and LIBRARIES in text
     assert (tmp_path / "gantt-1-p-1.csv").read_text().splitlines()[0] == "row,label,group,start,end"
+
+
+def test_each_table_of_a_report_has_a_caption_of_its_own() -> None:
+    titles = [grid.title for grid in report_grids(content_of(RECORDS, {}, "mine")).values()]
+    assert len(set(titles)) == len(titles)
+    assert "Quality of schedules and bounds on dispatch problems, by method" in titles

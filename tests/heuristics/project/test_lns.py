@@ -54,6 +54,14 @@ def kept_rules(seed: int, kind: str, objective: str) -> Project:
     return replace(project, tasks=tasks, resources=[replace(r, suspends=False) for r in project.resources])
 
 
+@pytest.mark.parametrize("seed", some_now(range(20), 5))
+def test_setups_of_tasks_that_take_no_time_count(seed: int) -> None:
+    project = kept_rules(seed, "points", "total-setup+makespan")
+    found = project_lns(project, rounds=20, seed=seed)
+    assert found.schedule is not None
+    assert found.objective == shops.cost(project, found.schedule) == shops.optimum(project, 9)
+
+
 @pytest.mark.parametrize("kind", ["dates", "setups", "points", "breaks"])
 @pytest.mark.parametrize("seed", some_now(range(20), 5))
 def test_dates_setups_and_breaks_are_kept_and_the_optimum_is_reached(seed: int, kind: str) -> None:

@@ -35,6 +35,8 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "a set of intervals": (lambda: sl.cumulative({A, B}, [2, 1], 2), r"the intervals must be a list.*: a set has no order"),  # type: ignore[arg-type]
     "a set of demands": (lambda: sl.cumulative([A, B], {2, 1}, 2), "the demands must be a list.*: a set has no order"),  # type: ignore[arg-type]
     "a mapping of capacities": (lambda: sl.cumulative([A], [1], {0: 1}), "expected a number or a list of .time, capacity"),  # type: ignore[arg-type]
+    "a truth value as a size": (lambda: M.interval("c", size=True), "the size of c must be a finite number, not True"),
+    "a truth value in a size": (lambda: M.interval("c", size=(0, True)), "the size of c must be .*, not .0, True."),
     "a table on one line": (lambda: M.interval("c", size=pd.Series([1, 2])), "the size of c must be .*, not 0 1 1 2 dtype"),  # type: ignore[arg-type]
     "a model in a message": (lambda: sl.alternative(M, [B]), r"alternative\(Model\('m'.*is not an interval"),  # type: ignore[arg-type]
     "value of a text": (lambda: M.value("x", VALUES), "the expression of value.. must be a finite number, not 'x'"),  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ OF_DATES = (
     "makespan + 2*late-jobs",
 )
 OF_SETUPS = ("makespan", "total-setup", "total-setup+3*late-jobs", "flow-time")
+SETUPS_OF_POINTS = ("total-setup", "total-setup+makespan", "2*total-setup+weighted-tardiness")
 RULES = (
     ("no wait",),
     ("blocking",),
@@ -32,6 +33,7 @@ CASES = [
     *((f"dates {k}", shops.dates(k, objective), 14) for k, objective in enumerate(OF_DATES)),
     *((f"setups {k}", shops.setups(k, objective), 11) for k, objective in enumerate(OF_SETUPS)),
     *((f"points {k}", shops.points(k, objective), 9) for k, objective in enumerate(OF_DATES)),
+    *((f"setups of points {k}", shops.points(k, objective), 9) for k, objective in enumerate(SETUPS_OF_POINTS * 2)),
     *((f"breaks {k}", shops.breaks(k, OF_DATES[k]), 13) for k in range(3)),
     *(
         (f"{' and '.join(rules)}", shops.shop(k, OF_DATES[k % 6], rules), 8)
@@ -66,6 +68,7 @@ def test_verification_agrees_with_a_look_at_each_unit_of_time(seed: int) -> None
         shops.dates(seed, OF_DATES[seed % 6]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
         shops.points(seed, OF_DATES[seed % 6]),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed),
         shops.shop(seed, rules=RULES[seed % 6]),
     ):
@@ -88,6 +91,7 @@ def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
         shops.dates(seed),
         shops.setups(seed),
         shops.points(seed),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed),
         shops.shop(seed, rules=("blocking",)),
     ):
@@ -97,6 +101,42 @@ def test_a_schedule_is_written_into_the_model_and_read_back(seed: int) -> None:
         assert encoding.model.check(assignment) == []
         assert encoding.read(assignment).as_json() == schedule.as_json()
         assert encoding.model.value(encoding.model.objectives[0], assignment) == project.value(schedule)
+
+
+@pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes", "multi-sgs", "lns"])
+@pytest.mark.parametrize(("objective", "expected"), [("total-setup", 3), ("total-setup+makespan", 6)])
+def test_setups_of_all_pairs_count_between_tasks_that_take_no_time(method: str, objective: str, expected: int) -> None:
+    runway = Resource("runway", 1, setups={("a", "b"): 3, ("b", "a"): 5}, all_pairs=True)
+    project = Project([Task.single(name, 0, {"runway": 1}) for name in "ab"], [runway], objective=objective)
+    found = sl.solve(project, method, threads=1, time_limit=60, **({"rounds": 5} if method == "lns" else {}))
+    assert found.objective == expected
+
+
+@pytest.mark.parametrize("method", ["cpsat:modes", "highs:modes", "serial-sgs:lft", "multi-sgs", "lns"])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_a_task_that_takes_no_time_may_be_within_a_break(method: str, all_pairs: bool) -> None:
+    saw = Resource("m", 1, breaks=((0, 5),), setups={("a", "b"): 1}, all_pairs=all_pairs)
+    project = of([on_m("a", 0, release=2), on_m("b", 0, release=1)], [saw])
+    found = sl.solve(project, method, threads=1, time_limit=60, **({"rounds": 5} if method == "lns" else {}))
+    assert found.objective == 2
+
+
+@pytest.mark.parametrize("solver", ["cpsat", "highs"])
+@pytest.mark.parametrize(
+    ("all_pairs", "objective", "expected"),
+    [(False, "makespan", 3), (True, "makespan", 6), (False, "total-setup", 0), (True, "total-setup", 3)],
+)
+def test_a_task_that_takes_no_time_and_blocks_has_setups_of_all_pairs_alone(
+    solver: str, all_pairs: bool, objective: str, expected: int
+) -> None:
+    tasks = [on_m("a", 0, deadline=0), Task.single("b", 1, {"o": 1}, release=2), on_m("c", 1)]
+    machines = [Resource("m", 1, setups={("a", "c"): 3}, all_pairs=all_pairs), Resource("o", 1)]
+    link = [("a", "b")]  # a keeps m from 0 to 2
+    project = of(tasks, machines, precedences=link, blocking=link, objective=objective)
+    found = sl.solve(project, f"{solver}:modes", threads=1, time_limit=60)
+    assert found.objective == expected == shops.optimum(project, 7)
+    assert project.verify(Schedule({"a": 0, "b": 2, "c": 1})) != []
+    assert (project.verify(Schedule({"a": 0, "b": 2, "c": 2})) == []) is not all_pairs
 
 
 # --- Each field by an example that a reader can compute.
@@ -216,10 +256,24 @@ def test_the_objectives_of_one_schedule() -> None:
 
 
 @pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        ("0*makespan", "'0*makespan'; the factor of 'makespan' is 0"),
+        ("makespan+makespan", "'makespan' is in it twice"),
+        ("flow-time + 2*makespan + 3*flow-time", "'flow-time' is in it twice"),
+    ],
+)
+def test_a_term_of_an_objective_counts_once(objective: str, message: str) -> None:
+    with pytest.raises(sl.WrongValue, match=re.escape(message)):
+        of([on_m("a", 1)], objective=objective)
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"tasks": [on_m("a", 1, release=-1)]}, "task 'a': release is -1; at least 0 is expected"),
         ({"tasks": [on_m("a", 1, due=2.5)]}, "task 'a': due is 2.5; a whole number, or None, is expected"),
+        ({"tasks": [on_m("a", 1, release=5, deadline=3)]}, "task 'a': the deadline 3 is before the release 5"),
         ({"tasks": [on_m("a", 1, weight=-2)]}, "task 'a': weight is -2; at least 0 is expected"),
         ({"objective": "late-jobs"}, "the objective 'late-jobs' needs due dates, and no task has one"),
         ({"objective": "total-setup"}, "the objective 'total-setup' needs setups, and no resource has one"),
@@ -280,6 +334,7 @@ def test_priority_rules_keep_dates_setups_and_breaks(seed: int) -> None:
         shops.dates(seed, OF_DATES[seed]),
         shops.setups(seed, OF_SETUPS[seed % 4]),
         shops.points(seed, OF_DATES[seed]),
+        shops.points(seed, SETUPS_OF_POINTS[seed % 3]),
         shops.breaks(seed, OF_DATES[seed]),
     ):
         exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60).objective
@@ -329,7 +384,22 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
             {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
             "below",
         ),
-        ("bounds", {"objective": "flow-time"}, "supports only projects that minimize the makespan"),
+        (
+            "bounds",
+            {"objective": "flow-time"},
+            "the method 'bounds' does not take this project problem: it supports only projects that minimize the makespan "
+            "and whose tasks must all be done; this one has the objective flow-time; ",
+        ),
+        (
+            "bounds",
+            {"tasks": [on_m("a", 1, penalty=2)], "precedences": []},
+            "this one has tasks that may be left out; serial-sgs, multi-sgs, cpsat",
+        ),
+        (
+            "bounds",
+            {"no_wait": [("a", "b")]},
+            "bounds needs a start, as .*; this one has precedences without a wait",
+        ),
         ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
         ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
     ],
