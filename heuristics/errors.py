@@ -43,7 +43,8 @@ class NotTaken(NotForThisProblem, UnknownName):
 
     def __init__(self, name: str, kind: str, reason: str, known: Sequence[str]) -> None:
         self.near: list[str] = []
-        others = f"{', '.join(known)} {'does' if len(known) == 1 else 'do'}" if known else "no method does"
+        verb = "do" if len(known) > 1 else "does"
+        others = f"{', '.join(known) or 'no method'} {verb}"
         Exception.__init__(self, f"the method {name!r} does not take this {kind} problem: it {reason}; {others}")
 
 

@@ -26,7 +26,7 @@ from ..models.node_states import Change
 from ..models.platform import Platform
 from ..models.problem import part_name
 from ..models.server_events import ServerEvent
-from ..models.site import SchedulerSettings, Site
+from ..models.site import QOS, Partition, SchedulerSettings, Site
 from ..models.words import how_many
 from .desired_use import Pieces, pieces_of, power_steps
 from .features.requeue import Requeue
@@ -728,19 +728,17 @@ class Preempting:
         exempt = self._settings.preempt_exempt_time
         if quality is not None and quality.preempt_exempt_time is not None:
             exempt = quality.preempt_exempt_time
-        parts = [self._rules.site.partition(name) for name in own.partitions]
+        givers: list[Partition | QOS] = []  # what gives the right to preempt the job: its mode and grace time
         if self._settings.preempt_type == "qos":
             rights = self._qos.get(urgent.qos)
-            may = rights is not None and own.qos in rights.preempt
-            grace = 0 if quality is None else quality.grace_time
-            ways = [(None if quality is None else quality.preempt_mode, grace)] if may else []
+            if rights is not None and own.qos in rights.preempt:
+                givers.append(quality or QOS(own.qos))
         elif self._settings.preempt_type == "partition_prio":
             tier = max((self._rules.site.partition(name).tier for name in urgent.partitions), default=0)
-            ways = [(p.preempt_mode, p.grace_time) for p in parts if p.tier < tier]
-        else:
-            ways = []
-        modes = [(self._mode(mode), grace) for mode, grace in ways]
-        return [PreemptionWay(mode, grace, exempt) for mode, grace in modes if mode]
+            parts = [self._rules.site.partition(name) for name in own.partitions]
+            givers += [part for part in parts if part.tier < tier]
+        ways = [PreemptionWay(self._mode(each.preempt_mode), each.grace_time, exempt) for each in givers]
+        return [way for way in ways if way.mode]
 
     def _mode(self, own: str | None) -> str:
         words = self._settings.preempt_mode if own in (None, "", "cluster") else str(own).split(",")

@@ -443,8 +443,10 @@ class RandomSequences:
         if two and rng.random() < 0.95:
             self.used.add("same sequence")
             self.model.add(same_sequence(*self.machines), "same")
-        for k in range(0 if self.squeeze else rng.randint(0 if detour else 1, 3)):
-            self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
+        if not self.squeeze:
+            least = 0 if detour else 1
+            for k in range(rng.randint(least, 3)):
+                self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
         self._objective()
 
     def _machine(self, k: int, n: int, small: bool) -> IntervalSequence:

@@ -321,7 +321,9 @@ class TimeIndexed:
         number = (row - 1 + np.cumsum(tight)).astype(np.int32)
         if not tight.all():
             kept = tight[cells]
-            cells, columns, values = cells[kept], columns[kept], values[kept]
+            cells = cells[kept]
+            columns = columns[kept]
+            values = values[kept]
         self.form.entries(number[cells], columns, values)
 
     def _occupancy(self, members: list[Interval], demands: list[int], potential: Floats) -> tuple[Ints, Ints, Floats]:

@@ -23,11 +23,10 @@ from ..records.record import failed
 from ..records.store import (
     Record,
     faults_of_manifest,
-    files,
     jobs_file,
     name_of,
-    no_records,
     read,
+    some_files,
     stem_of,
     write_manifest,
 )
@@ -283,10 +282,7 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[FoundRecord], list[tuple
     records = []
     faults = []
     for folder in folders:
-        paths = files(folder)
-        if not paths:
-            raise no_records(folder)
-        for path in paths:
+        for path in some_files(folder):
             try:
                 record = read(path)
                 wrong = [] if key_of(record) == record["key"] else [OTHER_KEY]

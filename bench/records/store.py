@@ -412,6 +412,14 @@ def files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob("*.json") if not p.name.startswith(".") and p.name != NAME)
 
 
+def some_files(folder: Path) -> list[Path]:
+    """Return the record files of a folder, sorted by name. Raises WrongUse if there is no such folder, or none in it."""
+    paths = files(folder)
+    if not paths:
+        raise no_records(folder)
+    return paths
+
+
 def folders_of_records(folder: Path) -> list[Path]:
     """Return the folder if it has record files, else the nearest folders in it that have some, sorted by name.
 

@@ -47,7 +47,7 @@ from ..runs.suites import known_values
 from ..runs.view import View
 from .record import AGREE, agree, gap_of, times
 from .record import record as record_of
-from .store import Record, fault_of_schema, faults_of_manifest, files, jobs_file, no_records, read, read_json
+from .store import Record, fault_of_schema, faults_of_manifest, jobs_file, read, read_json, some_files
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.slurm import Slurm
@@ -620,9 +620,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
     failed: list[tuple[str, str]] = []
     unchecked: list[tuple[str, str]] = []
     valid: list[tuple[str, Record]] = []
-    paths = files(folder)
-    if not paths:
-        raise no_records(folder)
+    paths = some_files(folder)
     for path in paths:
         try:
             record = read(path)

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from ...backends.result import close, refutes
 from ...models.words import how_many, how_many_of
 from ..errors import WrongUse
-from ..records.store import Record, files, no_records, read
+from ..records.store import Record, read, some_files
 from ..runs.view import View
 
 State = Literal["proven", "solved", "unsolved", "failed", "unverified", "missing", "refused"]
@@ -122,12 +122,9 @@ class Sample:
 def records_of(folder: Path) -> list[Record]:
     """Return the records of a folder, oldest first. Raises WrongUse if one cannot be read, or there is none."""
     try:
-        records = sorted(map(read, files(folder)), key=lambda r: str(r["started"]))
+        return sorted(map(read, some_files(folder)), key=lambda r: str(r["started"]))
     except ValueError as e:
         raise WrongUse(str(e)) from e
-    if not records:
-        raise no_records(folder)
-    return records
 
 
 def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] | None = None) -> Sample:

@@ -555,7 +555,9 @@ def _least_setup(t: Tasks, room: Room, r: int) -> int:
     sum up to each task, if it is the last one of those at its time.
     """
     count = int(room.placed_count[r])
-    before, first, least = 0, 0, 0
+    before = 0
+    first = 0
+    least = 0
     while first < count:
         over = first + 1
         while (
@@ -577,7 +579,8 @@ def _least_setup(t: Tasks, room: Room, r: int) -> int:
                     total = min(total, room.heap[j] + _setup(t, r, room.placed[r, j], room.placed[r, i]))
                 room.heap[last] = min(room.heap[last], total)
             least = min(least, room.heap[last])
-        before, first = first, over
+        before = first
+        first = over
     return least
 
 
