@@ -215,10 +215,13 @@ class Draft:
             raise SiteError([*general, *self.misspelt, *(fault for fault in self.faults if fault.where.line)])
         settings = PBSSettings if self.kind == "pbs" else SchedulerSettings
         try:
+            scheduler = settings(**_with_own_limits(settings, self.settings))
+            if self.kind == "slurm" and not self.associations:
+                self._note_missing_accounts(scheduler)
             return Site(
                 self.name or "site",
                 licences=[Licence(name, total) for name, total in self.licences.items()],
-                scheduler=settings(**_with_own_limits(settings, self.settings)),
+                scheduler=scheduler,
                 kind=self.kind,
                 not_modelled=[*self.not_modelled, *self.unknown.values()],
                 events=_merged(self.events),
@@ -253,6 +256,16 @@ class Draft:
         for where, name, of, account in self.named_accounts:
             if account not in known:
                 self.fault(where, name, f"{name}{of}: there is no account {excerpt(account)}; {hint(account, known)}")
+
+    def _note_missing_accounts(self, scheduler: SchedulerSettings) -> None:
+        """Note the rules of the scheduler that need accounts, where no file has any."""
+        rules = []
+        if scheduler.enforces_limits:
+            rules.append("limits of accounts and users (AccountingStorageEnforce has limits)")
+        if scheduler.priority_type == "multifactor" and scheduler.weight_fairshare:
+            rules.append("fair shares (PriorityWeightFairshare is not 0)")
+        if rules:
+            self.omit(f"{' and '.join(rules)}: no file has accounts (sacctmgr dump, or sacctmgr -P show assoc)")
 
     def _complete_accounts(self) -> None:
         """Put accounts without a parent below the root, and add the QOS that are named, if no file defines any."""

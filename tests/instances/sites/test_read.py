@@ -156,3 +156,27 @@ def test_the_undamaged_samples_are_read(tmp_path: Path, name: str) -> None:
     paths = [tmp_path / "sample"] if name in ALONE else [tmp_path / "sample", tmp_path / "beside"]
     site = read_site(*paths)
     assert site.nodes and not any("not known" in what for what in site.not_modelled)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("AccountingStorageEnforce=limits\nPriorityWeightFairshare=5", ("limits of accounts", "fair shares")),
+        ("AccountingStorageEnforce=safe", ("limits of accounts",)),
+        ("PriorityType=priority/multifactor\nPriorityWeightFairshare=5", ("fair shares",)),
+        ("PriorityType=priority/basic\nPriorityWeightFairshare=5", ()),
+        ("AccountingStorageEnforce=associations", ()),
+    ],
+)
+def test_rules_that_need_accounts_are_told_where_no_file_has_any(
+    tmp_path: Path, settings: str, told: tuple[str, ...]
+) -> None:
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(f"ClusterName=lab\nNodeName=a CPUs=4\nPartitionName=p Nodes=a\n{settings}\n")
+    without = read_site(conf).not_modelled
+    assert len(without) == bool(told)
+    assert all(rule in without[0] for rule in told)
+    assert ("fair shares" in "".join(without)) == ("fair shares" in told)
+    dump = tmp_path / "dump.cfg"
+    dump.write_text("Cluster - 'lab'\nParent - 'root'\nAccount - 'chem'\n")
+    assert read_site(conf, dump).not_modelled == ()
