@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 STOPPING_SECONDS = 60.0
+CONFLICT_SECONDS = 60.0
 
 
 def pytest_configure() -> None:
@@ -30,6 +31,14 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def conflicts_are_found_on_a_busy_machine() -> None:
+    """Give the search for a conflict more time than the package does, as tests ask for its names."""
+    from schedlab.backends import driver
+
+    driver.CONFLICT_SECONDS = CONFLICT_SECONDS
 
 
 @pytest.fixture(autouse=True)
