@@ -453,8 +453,9 @@ class Metrics:
         Parameters
         ----------
         grouping : {"queue", "user", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
-            The property. ``"units"`` are classes by the number of units of a job, ``"core-hours"`` by cores * runtime,
-            ``"accuracy"`` by runtime / walltime, ``"user-accuracy"`` by its mean over the jobs of the user.
+            The property. ``"units"`` are classes by the number of units of a job (of CPUs, where the log tells how many it
+            asked its site for), ``"core-hours"`` by cores * runtime, ``"accuracy"`` by runtime / walltime,
+            ``"user-accuracy"`` by its mean over the jobs of the user.
 
         Returns
         -------

@@ -388,6 +388,18 @@ def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
     return case if slurm is None else replace(case, workload=slurm.jobs(case.workload, case.site))
 
 
+def recorded_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> Simulation:
+    """Return the replay of a record, with jobs that arrive when they did in it; ``case``: that of the record.
+
+    Raises
+    ------
+    WrongValue
+        If a file of the record is missing or wrong.
+    """
+    read = _replay_of(record, jobs_file(folder, record), case, ReplaySettings(**record["replay"]))
+    return replace(read.replayed, workload=arrived(read.case.workload, read.replayed.end))
+
+
 def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
     """Return the replay of a record, read from its files."""
     from ...simulation.features.requeue import requeue_of
