@@ -177,7 +177,7 @@ class Calibration:
     jobs : tuple of SlurmJob
         The jobs that are compared: those that started in the record and in every replay.
     recorded, replayed : ndarray of float, shape (jobs,)
-        Their waits in s: as recorded, and the mean of the replays.
+        Their waits in s, before all their runs: as recorded, and the mean of the replays.
     never : tuple of str
         Jobs that started in one of record and replay alone.
     worst : tuple of LargeError
@@ -263,13 +263,12 @@ def calibrate(
     if begin is None:
         begin = priority_begin(jobs, site, events=changes)
     one = one_step(jobs, site, events=changes, begin=begin, within=within)
-    submit = np.array([job.submit for job in jobs], float)
-    recorded = np.array([np.nan if job.start is None else job.start for job in jobs]) - submit
+    recorded = np.array([np.nan if job.wait is None else job.wait for job in jobs], float)
     runs = [SlurmReplay(site, jobs, changes, seed + k, begin) for k in range(replays)]
     for done, run in enumerate(runs, 1):
         on_progress(done, replays + 1)
         run.run()
-    waits = np.array([run.first_starts() for run in runs]) - submit
+    waits = np.array([run.waits() for run in runs])
     both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
     mean = np.where(both, waits.mean(axis=0), np.nan)
     one_sided = np.isnan(recorded) != np.isnan(waits[0])

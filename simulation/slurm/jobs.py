@@ -94,6 +94,18 @@ class SlurmJob:
         """The start of its first run; None if it never ran."""
         return self.attempts[0].start if self.attempts else None
 
+    @property
+    def wait(self) -> int | None:
+        """Seconds that it waited, before all its runs; None if it never ran.
+
+        >>> SlurmJob("7", "ana", 10, attempts=(SlurmAttempt(15, 25), SlurmAttempt(145, 200))).wait
+        125
+        """
+        if not self.attempts:
+            return None
+        *earlier, last = self.attempts
+        return last.start - self.submit - sum(run.end - run.start for run in earlier)
+
 
 def _hosts(job: str, nodes: str) -> tuple[str, ...]:
     """Return the names in a list of nodes; raise WorkloadError, with the job, if it is none of Slurm."""

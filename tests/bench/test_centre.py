@@ -185,7 +185,7 @@ def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre
     code, board, _ = bench("leaderboard", *words[1:], "--out", tmp_path / "board")
     text = " ".join(board.split())
     assert code == 0 and "jobs, 61 jobs, of which 60 started" in text, text
-    assert "not started: fcfs 1 (cancelled while they waited, or without room to the end)" in text
+    assert "not started: fcfs 1 (cancelled while they waited or ran, failed, or without room to the end)" in text
     table = [line.split() for line in out[out.index("by user") :].splitlines()]
     at = next(k for k, row in enumerate(table) if row[:1] == ["ana"])
     assert table[at][:3] == ["ana", str(of_ana), "fcfs"], table

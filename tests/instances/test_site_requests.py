@@ -261,7 +261,8 @@ def test_parts_of_a_workload_keep_their_rows(opened: tuple[Workload, Platform]) 
     every = {job: rest for job, *rest in site(w)}
     for part in (w.first(2), w.keep(np.array([3, 1])), w.on(platform), w.between(0, 10)):
         assert all(every[job] == rest for job, *rest in site(part))
-    rescaled = w.at_load(0.5, platform)
+    apart = 60 * np.arange(len(w))
+    rescaled = replace(w, submit=w.submit + apart, release=w.release + apart).at_load(0.5, platform)
     assert rescaled.site is not None
     assert rescaled.site.asked(0) == w.site.asked(0)  # type: ignore[union-attr]
     assert set(rescaled.site.eligible.tolist()) == {-1}  # recorded times mean nothing there
