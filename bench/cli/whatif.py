@@ -649,7 +649,7 @@ def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = ""
     >>> submit = np.arange(0, 40 * 86_400, 7_200)
     >>> ids = [str(k) for k in range(submit.size)]
     >>> def waiting(change, wait):
-    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait)
+    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, 0 * submit[None, :] + wait)
     >>> one, other = waiting("", 7200), waiting("x", 3600)
     >>> [effect] = effects(VariantComparison([one, other], {}), other)
     >>> effect.before, effect.after, effect.low, effect.verdict

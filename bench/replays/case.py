@@ -44,7 +44,7 @@ from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent, NodeStates
-from ...models.platform import Platform
+from ...models.platform import MOST_CAPACITY, Platform
 from ...models.profiles import power_cap
 from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
@@ -631,13 +631,13 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
     if shown:
         site = site_of_trace(trace)
     if site is not None:
-        machine = _largest(site.platform())
+        machine = _without_bounds(site.platform())
         trace = with_partition_limits(trace, time_limits(site))
     workload, platform = open_trace(
         trace,
         **machine,
         window=replay.window,
-        load=replay.load,
+        load=replay.load if site is None else None,
         first=first,
         busy=replay.busy,
         queue_from=replay.queue_from or QUEUE,
@@ -655,6 +655,8 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         workload = on_nodes_asked_for(workload).noted(*notes_on_times(trace, site))
+        if replay.load is not None:
+            workload = workload.at_load(replay.load, platform)
         if shown:
             workload = workload.noted(*notes_on_shown(trace, site))
     return OpenedLog(trace, workload, platform, site)
@@ -800,15 +802,14 @@ def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
     )
 
 
-def _largest(platform: Platform) -> dict[str, Any]:
-    """Return as many equal nodes, with the most of each resource, as ``open_trace`` takes them: no job is too large for them."""
-    most = [max(amounts) for amounts in zip(*platform.classes, strict=True)]
-    others = dict(zip(platform.resources, most, strict=True))
+def _without_bounds(platform: Platform) -> dict[str, Any]:
+    """Return equal nodes, as ``open_trace`` takes them, each with all that the machine has: its site says which job is too large."""
+    whole = {name: max(1, min(platform.total(name), MOST_CAPACITY)) for name in platform.resources}
     return {
         "nodes": len(platform.nodes),
-        "cores": others.pop("cores"),
-        "memory": others.pop("memory", None),
-        "others": others,
+        "cores": whole.pop("cores"),
+        "memory": whole.pop("memory", None),
+        "others": whole,
     }
 
 

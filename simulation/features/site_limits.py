@@ -36,9 +36,12 @@ from ...models.site import (
     PBSSettings,
     SchedulerSettings,
     Site,
+    SiteNode,
     SiteReservation,
 )
 from ...models.words import how_many
+from ..groups import cpus_asked
+from ..slurm.jobs import may_be_divided, memory_of_cpu
 from .limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
@@ -72,6 +75,7 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
     """
     platform = site.platform()
     jobs, gone = _in_partitions(workload, site, platform)
+    jobs = _as_wide_as_needed(jobs, site)
     jobs = _with_terms(jobs, site, platform)
     jobs = jobs.on(platform)
     gone_by_limit = never_started(jobs, site, platform)
@@ -129,6 +133,48 @@ def _in_partitions(workload: Workload, site: Site, platform: Platform) -> tuple[
     number = {key: k for k, key in enumerate(keys)}
     index = np.array([number[key] for key in zip(w.queue.tolist(), names, strict=True)], np.int64)
     return replace(w, queue=index, queues=tuple(queues)), gone
+
+
+def _as_wide_as_needed(workload: Workload, site: Site) -> Workload:
+    """Return jobs of which those that never ran are on as many nodes as they need, where a site of Slurm would choose the number.
+
+    The log does not tell on how many nodes such a job would have been. Where a unit of it has more CPUs, with their memory,
+    than any node of its partitions, it is divided into as few equal units as these nodes hold.
+    """
+    w = workload
+    settings = site.scheduler
+    if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
+        return w
+    nodes = {n.name: n for n in site.nodes}
+    cores = w.resources.index("cores")
+    memory = w.resources.index("memory") if "memory" in w.resources else -1
+    units, request = w.units.copy(), w.request.copy()
+    known: dict[tuple[int, int], tuple[int, int, int]] = {}
+    for row in np.flatnonzero(w.site.of_queue).tolist():
+        key = (int(w.site.request[row]), int(w.queue[row]))
+        if key not in known:
+            there = [nodes[name] for name in w.queues[key[1]].nodes] or list(nodes.values())
+            known[key] = _widest(w.site.requests[key[0]], there, site, settings)
+        cpus, most, of_cpu = known[key]
+        if most and request[row, cores] > most and row not in w.chunks:
+            units[row] = -(-cpus // most)
+            request[row, cores] = -(-cpus // units[row])
+            if memory >= 0:
+                request[row, memory] = request[row, cores] * of_cpu
+    return replace(w, units=units, request=request)
+
+
+def _widest(
+    asked: SiteRequest, nodes: Iterable[SiteNode], site: Site, settings: SchedulerSettings
+) -> tuple[int, int, int]:
+    """Return the CPUs of a job that Slurm may divide, the most of them on a node, and the MB of each; 0 if it may not."""
+    of_cpu = memory_of_cpu(asked, site, settings)
+    cpus = cpus_asked(asked)
+    if of_cpu is None or asked.max_nodes is not None or not cpus or not may_be_divided(asked):
+        return cpus, 0, 0
+    task = asked.cpus_per_task or 1
+    room = [n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu) for n in nodes]
+    return cpus, max(room, default=0) // task * task, of_cpu
 
 
 def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:

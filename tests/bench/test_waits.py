@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from schedlab.instances.formats.sacct import read_sacct
+from schedlab.instances import read_sacct
 from schedlab.instances.sites import write_site
 from schedlab.models import Partition, SchedulerSettings, Site, SiteNode
 from schedlab.simulation.metrics import recorded

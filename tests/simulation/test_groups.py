@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
-from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.models.dispatch.site_request import SiteRequest
+from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
 from schedlab.simulation import Decision, Start
 from schedlab.simulation.curves import hours_of, resources, running
 from schedlab.simulation.groups import LARGEST, Spread, core_hours, groups_of, size_name, sizes_asked, spreads_of
