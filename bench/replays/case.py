@@ -651,7 +651,7 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         from ...simulation.features.site_limits import on_site
 
         if shown:
-            workload = without_features(workload)
+            workload = without_reservations(without_features(workload))
         workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         workload = on_nodes_asked_for(workload).noted(*notes_on_times(trace, site))
@@ -687,6 +687,17 @@ def without_features(workload: Workload) -> Workload:
     asked = np.array([bool(request.features) for request in site.requests], np.bool_)[site.request]
     plain = tuple(replace(request, features="") for request in site.requests)
     note = f"the log does not tell which nodes have the features that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
+    return replace(workload, site=replace(site, requests=plain)).noted(note)
+
+
+def without_reservations(workload: Workload) -> Workload:
+    """Return the jobs without the reservations that they ask for, which a site that the nodes of jobs show does not have."""
+    site = workload.site
+    if site is None or not any(request.reservation for request in site.requests):
+        return workload
+    asked = np.array([bool(request.reservation) for request in site.requests], np.bool_)[site.request]
+    plain = tuple(replace(request, reservation="") for request in site.requests)
+    note = f"the log does not tell which nodes the reservations had that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
     return replace(workload, site=replace(site, requests=plain)).noted(note)
 
 

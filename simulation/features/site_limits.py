@@ -672,7 +672,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
     rules = _Rules(site)
     held = tres_of(w, platform)
     at_once = submitted_together(w)
-    why: dict[int, str] = {}
+    why = dict(_refused_by_reservations(w, site, owners, which))
 
     def note(rows: Ints, text: str) -> None:
         for row in rows.tolist():
@@ -695,6 +695,62 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         for limit in site_limits(site)(w, platform):
             note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
     return why
+
+
+def names_of_reservations(request: SiteRequest) -> list[str]:
+    """Return the reservations that a job asks for, one of which it is to run in.
+
+    >>> names_of_reservations(SiteRequest(reservation="maint1, course"))
+    ['maint1', 'course']
+    """
+    return [name for part in request.reservation.split(",") if (name := part.strip())]
+
+
+def _refused_by_reservations(
+    workload: Workload, site: Site, owners: Sequence[Owner], which: Ints
+) -> Iterator[tuple[int, str]]:
+    """Yield the row of each job that Slurm refuses for the reservation that it asks for, and the reason."""
+    if workload.site is None:
+        return
+    known = {r.name: r for r in site.reservations}
+    asked = {k: names for k, request in enumerate(workload.site.requests) if (names := names_of_reservations(request))}
+    for row in np.flatnonzero(np.isin(workload.site.request, list(asked))).tolist():
+        for name in asked[int(workload.site.request[row])]:
+            reason = f"the site has no reservation {name!r}"
+            if name in known:
+                reason = no_access(known[name], owners[int(which[row])], site)
+            if reason:
+                yield row, reason
+                break
+
+
+def no_access(reservation: SiteReservation, owner: Owner, site: Site) -> str:
+    """Return why jobs of an owner may not use a reservation; empty if they may.
+
+    As in Slurm, a job must be of one of its users, and in one of its accounts or of those below, where it has users and
+    accounts; of those with a ``-`` it must not be. Its groups, whose members a site does not know, are not looked at.
+
+    Examples
+    --------
+    >>> course = SiteReservation("course", 0, 60, ("n1",), users=("eva", "ben"), accounts=("-guests",))
+    >>> no_access(course, Owner("chem", "ana", "", ()), Site("s"))
+    "the reservation 'course' is not for user ana"
+    >>> no_access(course, Owner("guests", "eva", "", ()), Site("s")), no_access(course, Owner("chem", "eva", "", ()), Site("s"))
+    ("the reservation 'course' is not for account guests", '')
+    """
+    if owner.user == ROOT:
+        return ""
+    accounts = {owner.account, *(one.account for one in site.ancestors(owner.account, owner.user))}
+    checks = (
+        ("user", owner.user, {owner.user.lower()}, reservation.users),
+        ("account", owner.account, {name.lower() for name in accounts}, reservation.accounts),
+    )
+    for what, own, names, listed in checks:
+        denied = {name[1:].lower() for name in listed if name.startswith("-")}
+        allowed = {name.lower() for name in listed if not name.startswith("-")}
+        if own and (names & denied or (allowed and not names & allowed)):
+            return f"the reservation {reservation.name!r} is not for {what} {own}"
+    return ""
 
 
 def _of_one_job(
@@ -803,8 +859,8 @@ def _of_reservation(r: SiteReservation) -> Iterator[str]:
         yield f"the choice of nodes of the reservation {r.name}"
     elif r.core_count is not None:
         yield f"that the reservation {r.name} has {r.core_count} cores of its nodes (they are held whole)"
-    if r.users or r.accounts or r.groups:
-        yield f"who may use the reservation {r.name} (its users, accounts and groups)"
+    if r.groups:
+        yield f"which groups may use the reservation {r.name}"
     if r.licences:
         yield f"licences of the reservation {r.name}"
     if "magnetic" in r.flags:

@@ -14,6 +14,7 @@ from ...instances.formats.slurm_values import hosts_of
 from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
+from ..features.site_limits import names_of_reservations
 from . import columns as c
 from .jobs import SlurmJob, places_of, threads_of
 from .limits import LimitGroups, licence_counts
@@ -255,9 +256,8 @@ class Tables:
             row[c.ALLOWED] = self._mask(fitting)
         if r.nodes:
             row[c.REQUIRED] = self._mask(self.named(r.nodes))
-        row[c.RESERVATION] = -1
-        if r.reservation in self.reservation_names:
-            row[c.RESERVATION] = self.reservation_names.index(r.reservation)
+        row_of = {name: k for k, name in enumerate(self.reservation_names)}
+        row[c.RESERVATION] = next((row_of[name] for name in names_of_reservations(r) if name in row_of), -1)
         row[c.ELIGIBLE] = job.submit
 
     def _memory(self, row: Ints, per_cpu: int | None, per_node: int | None, part: Partition) -> None:
