@@ -567,11 +567,8 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
         if content_of(Path(replay.events)) != replay.events_content:
             raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
         events = tuple(read_events(replay.events, case.platform))
+    _check_load(case, replay)
     if replay.cancelled:
-        if replay.load is not None:
-            from ...simulation.errors import OTHER_TIMES
-
-            raise WrongUse(f"--load {replay.load:g} beside --cancelled: {OTHER_TIMES}; leave one of them out")
         events = (*events, *cancellations(case.workload))
     if view.first is not None or replay.window is not None:
         events = of_part(events, case.workload)
@@ -579,6 +576,29 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
     preemption = preemption_of(replay, workload, case.platform)
     offline = case.offline and not (events or case.reservations or preemption)
     return replace(case, workload=workload, events=events, offline=offline, preemption=preemption)
+
+
+def _check_load(case: ReplayCase, replay: ReplaySettings) -> None:
+    """Raise WrongUse for an offered load beside cancelled jobs, or beside times of the site that are not over when the jobs come."""
+    from ...simulation.errors import OTHER_TIMES
+    from ...simulation.features.site_reservations import site_reservations
+
+    if replay.load is None:
+        return
+    if replay.cancelled:
+        raise WrongUse(f"--load {replay.load:g} beside --cancelled: {OTHER_TIMES}; leave one of them out")
+    site = case.site
+    if site is None:
+        return
+    outages = replay.events is None and bool(case.events)
+    reserved = site_reservations(site, case.workload, case.platform) is not None
+    if outages or reserved:
+        what = " and ".join(["outages"] * outages + ["reservations"] * reserved)
+        without = " and ".join(["[[events]]"] * outages + ["[[reservations]]"] * reserved)
+        raise WrongUse(
+            f"--load {replay.load:g} beside {what} of the site {site.name!r}: {OTHER_TIMES}; leave --load out, or give a site.toml "
+            f"without {without}"
+        )
 
 
 # --- A log as the settings of a replay describe it: how it is read, which of its jobs are taken, and on which machine.

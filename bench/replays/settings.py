@@ -190,8 +190,8 @@ class ReplaySettings:
     site_content: str | None = setting(None, concerns="jobs")  # its hash
     on_unknown: str | None = _of_log(
         None,
-        "jobs that name a partition, QOS, account, licence or node that the site does not have: keep (they go on without; those in "
-        "unknown partitions are left out), skip (they are left out), stop (an error lists them); default: keep",
+        "jobs that name a partition, reservation, QOS, account, licence or node that the site does not have: keep (they go on without; "
+        "those in unknown partitions and reservations are left out), skip (they are left out), stop (an error lists them); default: keep",
         "unknown names: {}",
         read=parse_on_unknown,
     )

@@ -3,8 +3,9 @@
 import csv
 import re
 
+import pytest
 from schedlab.instances.sites import write_site
-from schedlab.models import Partition, SchedulerSettings, Site, SiteNode, SiteReservation
+from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode, SiteReservation
 
 HEAD = "JobID|User|Account|Partition|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|State|NNodes|ReqCPUS|AllocCPUS|NodeList|Reservation"
 LOG = """\
@@ -110,3 +111,33 @@ def test_an_offered_load_has_no_recorded_cancellations(bench, tmp_path):
     words = [tmp_path / "jobs.txt", "--site", tmp_path / "site.toml", "--dispatchers", "easy", "--load", "0.5"]
     code, _, err = bench("simulate", *words, "--cancelled", "--out", tmp_path / "runs")
     assert code == 2 and "--load 0.5 beside --cancelled" in err
+
+
+@pytest.mark.parametrize(
+    ("times", "told"),
+    [
+        ({"reservations": [SiteReservation("course", DAY + 100, 60, ("n1",))]}, "reservations of the site 's'"),
+        ({"events": [NodeEvent(DAY + 10, "node-down", ("n1",))]}, "outages of the site 's'"),
+    ],
+)
+def test_an_offered_load_is_refused_beside_times_of_the_site(bench, tmp_path, times, told):
+    (tmp_path / "jobs.txt").write_text(HEAD + "\n" + WIDE)
+    nodes = ("n1", "n2")
+    site = Site("s", [SiteNode(n, 4) for n in nodes], [Partition("p", nodes, default=True)], **times)
+    write_site(site, tmp_path / "site.toml")
+    words = [tmp_path / "jobs.txt", "--site", tmp_path / "site.toml", "--dispatchers", "easy", "--load", "0.5"]
+    code, _, err = bench("simulate", *words, "--out", tmp_path / "runs")
+    assert code == 2 and f"--load 0.5 beside {told}: it moves the submit times" in " ".join(err.split())
+
+
+def test_an_offered_load_is_that_on_the_nodes_of_the_site(bench, tmp_path):
+    """100 s of 6 cores and 20 s of 4 are 680 core-seconds: 85 s of the 8 cores; at a load of 0.5 the second job comes after 170 s."""
+    site = Site("s", [SiteNode("n1", 6), SiteNode("n2", 2)], [Partition("p", ("n1", "n2"), default=True)])
+    write_site(site, tmp_path / "site.toml")
+    (tmp_path / "jobs.txt").write_text(HEAD + "\n" + WIDE.replace("COMPLETED|2|8|8|n[1-2]", "COMPLETED|1|6|6|n1"))
+    words = [tmp_path / "jobs.txt", "--site", tmp_path / "site.toml", "--dispatchers", "easy", "--load", "0.5"]
+    code, _, err = bench("simulate", *words, "--out", tmp_path / "runs")
+    assert code == 0, err
+    [jobs] = [list(csv.DictReader(path.open())) for path in (tmp_path / "runs").glob("*.jobs.csv")]
+    first, second = (int(row["submission_time"]) for row in jobs)
+    assert second - first == (100 * 6 + 20 * 4) / 8 / 0.5
