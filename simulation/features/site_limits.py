@@ -28,6 +28,7 @@ from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import (
+    GPUS,
     ROOT,
     Association,
     Limits,
@@ -76,6 +77,7 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
     platform = site.platform()
     jobs, gone = _in_partitions(workload, site, platform)
     jobs = _as_wide_as_needed(jobs, site)
+    jobs = _with_gpu_types(jobs, site, platform)
     jobs = _with_terms(jobs, site, platform)
     jobs = jobs.on(platform)
     gone_by_limit = never_started(jobs, site, platform)
@@ -175,6 +177,52 @@ def _widest(
     task = asked.cpus_per_task or 1
     room = [n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu) for n in nodes]
     return cpus, max(room, default=0) // task * task, of_cpu
+
+
+TYPED = f"{GPUS} "  # begin of the name of the GPUs of a type
+
+
+def _with_gpu_types(workload: Workload, site: Site, platform: Platform) -> Workload:
+    """Return jobs that ask for the GPUs of a type, where they asked for it or their partition has no others.
+
+    A log counts the GPUs of jobs of all types together. Of a job that asked for no type, on nodes with several, nobody knows it.
+    """
+    w = workload
+    types = tuple(name for name in platform.resources if name.startswith(TYPED))
+    told = [k for k, name in enumerate(w.resources) if name in types]
+    if w.site is None or GPUS not in w.resources or not types or w.request[:, told].any():
+        return w
+    gpus = w.request[:, w.resources.index(GPUS)]
+    nodes = {n.name: n for n in site.nodes}
+    only = []
+    for queue in w.queues:
+        there = [nodes[name].gpus for name in queue.nodes or platform.nodes]
+        kinds = {kind for each in there for kind, number in each.items() if number}
+        only.append(kinds.pop() if len(kinds) == 1 else "")
+    columns = np.zeros((len(w), len(types)), np.int64)
+    for row in np.flatnonzero(gpus > 0).tolist():
+        request = w.site.requests[int(w.site.request[row])]
+        number_of = _gpus_of_unit(request, int(w.units[row]), int(gpus[row])) or {
+            only[int(w.queue[row])]: int(gpus[row])
+        }
+        for kind, number in number_of.items():
+            if TYPED + kind in types and row not in w.chunks:
+                columns[row, types.index(TYPED + kind)] = number
+    others = [k for k in range(len(w.resources)) if k not in told]
+    names = (*(w.resources[k] for k in others), *types)
+    return replace(w, resources=names, request=np.column_stack([w.request[:, others], columns]))
+
+
+def _gpus_of_unit(request: SiteRequest, units: int, gpus: int) -> dict[str, int]:
+    """Return the GPUs of a unit by the types that a job asked for; empty if it asked for none. ``gpus``: of all types."""
+    times = {"node": units, "socket": units, "task": request.tasks or units, "job": 1}
+    asked: dict[str, int] = {}
+    for each in request.gres:
+        if each.name == "gpu" and each.type:
+            asked[each.type] = asked.get(each.type, 0) + each.number * times[each.per]
+    if len(asked) == 1:
+        return dict.fromkeys(asked, gpus)
+    return {kind: -(-number // units) for kind, number in asked.items()}
 
 
 def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:
