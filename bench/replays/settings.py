@@ -522,6 +522,34 @@ class ReplaySettings:
 
 
 SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
+OF_FILES = tuple(name.removesuffix("_content") for name in SETTINGS if name.endswith("_content"))
+
+
+def with_files_in(settings: ReplaySettings, folder: Path) -> ReplaySettings:
+    """Return settings whose files are those of a folder, where they have relative paths that lead to files there.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+    folder
+        The folder from which the paths are taken.
+    """
+
+    def moved(text: str) -> str:
+        kind, colon, path = text.partition(":")  # log:FILE, of the intervals of checkpoints
+        if not colon:
+            kind, path = "", text
+        there = folder / path.strip()
+        return f"{kind}{colon}{there}" if path.strip() and there.exists() else text
+
+    given = {name: getattr(settings, name) for name in OF_FILES}
+    return replace(
+        settings,
+        **{name: ",".join(map(moved, text.split(","))) for name, text in given.items() if isinstance(text, str)},
+    )
+
+
 OF_LOGS = (
     "nodes", "cores", "memory", "per_node", "queue_from", "partition", "window", "cancelled", "zone", "columns",
 )  # fmt: skip  # how a log is read, and which of its jobs are taken: the same for show, import and simulate
