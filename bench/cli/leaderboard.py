@@ -46,6 +46,8 @@ mean rank over the logs and, for each log, mean and 95th percentile of the bound
 the users, and the time of a decision. Intervals are from a bootstrap over weeks (days of short logs), the same for all
 dispatchers, as waits of jobs near in time depend on each other.
 
+Options of logs, such as --nodes, concern the logs alone; instances have a machine of their own.
+
 The same command again runs only what has no valid record.
 
 Exit code 1 if a replay failed.
@@ -263,7 +265,9 @@ def leaderboard(
         raise UnknownName("figure", shown.rank_by, list(FIGURES))
     check_folders({"--page": shown.page, "--csv": shown.csv})
     view = View(first=first, durations="runtime")
-    requests = [replay_request(log, dispatchers, view, settings) for log in logs]
+    requests = [
+        replay_request(log, dispatchers, view, each) for log, each in zip(logs, _for_each(logs, settings), strict=True)
+    ]
     limits = RunRequest(
         time_limit=repeated.time_limit,
         seeds=parse_seeds(repeated.seeds),
@@ -287,6 +291,18 @@ def leaderboard(
     write_files(listed, shown, notes)
     notes.print(f"The records are in {out}. To check them: bench verify {out}", soft_wrap=True)
     raise typer.Exit(1 if any(map(failed, records)) else 0)
+
+
+def _for_each(logs: Sequence[str], settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the settings of each log or instance: those of logs are not for instances, if there are logs beside these."""
+    from ..replays.request import is_trace
+
+    of_traces = [is_trace(log) for log in logs]
+    if not any(of_traces):
+        return [settings] * len(logs)
+    known = (name for name in settings if name not in SETTINGS or SETTINGS[name].setting.concerns != "log")
+    of_instances = {name: settings[name] for name in known if name not in ("site", "on_unknown")}
+    return [settings if of_trace else of_instances for of_trace in of_traces]
 
 
 def print_tables(listed: Sequence[Standing], rank_by: str, console: Console, explain: bool) -> None:

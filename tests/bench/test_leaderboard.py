@@ -81,6 +81,15 @@ def test_the_page_and_records_are_written_and_a_second_call_repeats_nothing(on_t
     assert len([r for r in records if "method" in r]) == 4
 
 
+def test_logs_are_ranked_beside_instances_which_have_a_machine_of_their_own(on_three_logs, bench):
+    words = ["first.swf", "eurora_99", "--nodes", "4", "--cores", "1", "--dispatchers", "fcfs,easy", "--jobs", "1"]
+    code, out, err = bench("leaderboard", *words)
+    assert code == 0, err
+    assert "2 logs, ranked by slowdown" in out and "first, 40 jobs" in out and "eurora_99, 99 jobs" in out
+    code, _, err = bench("leaderboard", "eurora_99", "--nodes", "4", "--dispatchers", "fcfs")
+    assert code == 2 and "--nodes: for logs only" in err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

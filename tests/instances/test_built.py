@@ -97,6 +97,23 @@ def test_data_that_name_a_module_import_nothing(folder):
         assert sl.load("own_shop:build").kind == "model"
 
 
+def test_a_function_imports_neighbours_of_its_module_when_it_is_called(folder):
+    """bench has no current folder in its path; an installed module of the same name goes first."""
+    (folder / "own_data_of_shop.py").write_text("SIZES = [3, 4]\n")
+    (folder / "own_shop.py").write_text(
+        "import schedlab as sl\n\ndef late():\n    from own_data_of_shop import SIZES\n\n"
+        "    model = sl.Model('two')\n    model.minimize(model.interval('a', size=sum(SIZES)).end)\n    return model\n"
+    )
+    path = list(sys.path)
+    try:
+        sys.path[:] = [place for place in path if place not in ("", str(folder))]
+        assert sl.solve("own_shop:late", "cpsat", time_limit=60, threads=1).objective == 7
+        assert sys.path[-1] == str(folder)
+    finally:
+        sys.path[:] = path
+        sys.modules.pop("own_data_of_shop", None)
+
+
 def test_a_file_of_this_name_comes_first(folder):
     (folder / "own_shop:build").write_text("2 2\n0 3 1 2\n1 4 0 1\n")
     assert sl.load("own_shop:build").kind == "project"
