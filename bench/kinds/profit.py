@@ -380,8 +380,9 @@ def pues(curves: Curves) -> list[float | None]:
     return [1 + cooling / watts if watts > 0 else None for watts, cooling in _powers(curves)]
 
 
-def over_time(title: str, curves: Curves, axis: Axis) -> str:
+def over_time(title: str, record: Record, axis: Axis) -> str:
     """Draw power, temperature, PUE and use of the cores of a run, one below the other on one time axis, as SVG."""
+    curves: Curves = record["operation"]
     with styled(title):
         drawing, axes = stacked([POWER, LOW, PUE, LOW], LEFT)
         _power(axes[0], curves, axis)
@@ -389,7 +390,7 @@ def over_time(title: str, curves: Curves, axis: Axis) -> str:
         low, high = axis.celsius
         axes[1].set_ylim(low - 0.1 * (high - low) - 0.5, high + 0.1 * (high - low) + 0.5)
         axes[1].set_title("temperature, °C", loc="left", fontsize=8)
-        _pue(axes[2], curves, axis)
+        _pue(axes[2], curves, axis, record["account"][HORIZON]["pue"])
         _use(axes[3], curves, axis)
         for ax in axes:
             ax.axvline(axis.days(curves["until"]), color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
@@ -424,16 +425,15 @@ def _power(ax: Axes, curves: Curves, axis: Axis) -> None:
     ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 0.99), borderaxespad=0.1, fontsize=8)
 
 
-def _pue(ax: Axes, curves: Curves, axis: Axis) -> None:
-    """Draw the PUE of each segment, and the overall PUE up to the horizon."""
-    total = total_pue(curves)
+def _pue(ax: Axes, curves: Curves, axis: Axis, total: float | None) -> None:
+    """Draw the PUE of each segment, and that of the account up to the horizon, ``total``; None: nothing runs."""
     if total is not None:
         ax.plot([0, axis.days(curves["until"])], [total, total], color=COOLING, linewidth=1.0)
     _steps(ax, axis.days(_edges(curves)), pues(curves), INK)
     low, high = axis.pue
     ax.set_ylim(max(1.0, low - 0.1 * (high - low)), high + 0.1 * (high - low))
     ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
-    overall = "" if total is None else f" (overall up to the horizon: {total:.4f})"
+    overall = "" if total is None else f" (overall up to the horizon: {account('pue').text(total)})"
     ax.set_title(f"PUE of each segment{overall}", loc="left", fontsize=8)
 
 
@@ -480,13 +480,6 @@ def _daily_pue(ax: Axes, records: Sequence[Mapping[str, Any]]) -> None:
     ax.set_xlabel("day")
     ax.set_ylabel("PUE of the day")
     ax.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=7)
-
-
-def total_pue(curves: Curves) -> float | None:
-    """Return the PUE of all segments up to the horizon together; None if nothing runs."""
-    edges = np.minimum(np.array(_edges(curves), np.float64), curves["until"])
-    work, cooling = np.diff(edges) @ np.array(_powers(curves), np.float64).reshape(-1, 2)
-    return 1 + float(cooling / work) if work > 0 else None
 
 
 def _use(ax: Axes, curves: Curves, axis: Axis) -> None:
@@ -556,7 +549,7 @@ def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
     ]
     if drawn:
         axis = axis_of([r["operation"] for r in drawn])
-        curves = [over_time(f"{title}: {r['method']}", r["operation"], axis) for r in drawn]
+        curves = [over_time(f"{title}: {r['method']}", r, axis) for r in drawn]
         cards += [Card(r["method"], caption(r), svg) for r, svg in zip(drawn, curves, strict=True)]
     if any(known_pues(r) for r in drawn):
         cards.append(Card("PUE of each day", "", daily_pue(title, drawn)))

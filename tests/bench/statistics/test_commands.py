@@ -89,6 +89,17 @@ def test_the_rows_of_all_runs_load_into_pandas(bench, results, tmp_path):
         assert {row["state"] for row in csv.DictReader(f)} == {"solved", "failed"}
 
 
+def test_the_rows_have_the_seconds_to_a_target_that_is_given(bench, results, tmp_path):
+    """Runs of b stay 15 % and more above the best; of a, those within 1 % have reached it with their schedule."""
+    path = tmp_path / "runs.csv"
+    assert bench("statistics", results, "--target", "0.01", "--csv", path)[0] == 0
+    frame = pd.read_csv(path)
+    reached = frame.gap <= 0.01 + 1e-9
+    assert 0 < reached.sum() < len(frame) and set(frame[reached].method) == {"a"}
+    assert frame.seconds_to_target[reached].tolist() == frame.best_s[reached].tolist()
+    assert frame.seconds_to_target[~reached].isna().all()
+
+
 @pytest.mark.parametrize("command", ["statistics", "report"])
 def test_parquet_has_the_rows_of_the_csv_file(bench, results, tmp_path, command):
     path, same = tmp_path / "runs.parquet", tmp_path / "runs.csv"
