@@ -544,10 +544,10 @@ def with_files_in(settings: ReplaySettings, folder: Path) -> ReplaySettings:
         return f"{kind}{colon}{there}" if path.strip() and there.exists() else text
 
     given = {name: getattr(settings, name) for name in OF_FILES}
-    return replace(
-        settings,
-        **{name: ",".join(map(moved, text.split(","))) for name, text in given.items() if isinstance(text, str)},
-    )
+    found: dict[str, Any] = {
+        name: ",".join(map(moved, text.split(","))) for name, text in given.items() if isinstance(text, str)
+    }
+    return replace(settings, **found)
 
 
 OF_LOGS = (
