@@ -275,11 +275,19 @@ def reasons(records: Iterable[Record]) -> list[Text]:
     return [Text(f"{method}: {reason}", style=DIM) for method, several in lines.items() for reason in several if reason]
 
 
+LONGEST_TROUBLE = 300  # characters
+
+
 def trouble(record: Mapping[str, Any]) -> str:
-    """Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened."""
+    """Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened.
+
+    >>> trouble({"cause": "dispatcher", "message": "two jobs wait:\\n  job 'a': too wide\\n  job 'b': too wide"})
+    "two jobs wait: job 'a': too wide; job 'b': too wide"
+    """
     if record["cause"] or record["status"] in ("error", "unknown"):
         text = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
-        return " ".join(text.split())[:300]
+        lines = (" ".join(line.split()) for line in text.splitlines())
+        return "; ".join(filter(None, lines)).replace(":; ", ": ")[:LONGEST_TROUBLE]
     start = record["warm_start"] or {}
     return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
 
