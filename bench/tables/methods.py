@@ -279,9 +279,9 @@ LONGEST_TROUBLE = 300  # characters
 
 
 def trouble(record: Mapping[str, Any]) -> str:
-    """Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened.
+    r"""Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened.
 
-    >>> trouble({"cause": "dispatcher", "message": "two jobs wait:\\n  job 'a': too wide\\n  job 'b': too wide"})
+    >>> trouble({"cause": "dispatcher", "message": "two jobs wait:\n  job 'a': too wide\n  job 'b': too wide"})
     "two jobs wait: job 'a': too wide; job 'b': too wide"
     """
     if record["cause"] or record["status"] in ("error", "unknown"):
