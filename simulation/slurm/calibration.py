@@ -20,6 +20,7 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
+from ..groups import cpus_asked
 from .jobs import SlurmJob, slurm_jobs
 from .replay import SlurmReplay, What, moments, node_changes, recorded_events
 from .state import REQUEUE_DELAY, SlurmState
@@ -371,7 +372,7 @@ def agreement(recorded: Floats, replayed: Floats) -> Agreement:
 
 
 def _size(job: SlurmJob) -> str:
-    cpus = job.request.cpus or job.request.tasks or 1
+    cpus = cpus_asked(job.request) or 1
     return next(name for most, name in SIZES if cpus <= most)
 
 
