@@ -241,9 +241,7 @@ class ProjectElements(Elements):
             breaks = tuple(window for window in r.breaks if ("break", _break_name(r, window)) in names)
         if ("resource", r.name) not in names:
             need = (max(m.demands.get(r.name, 0) for m in t.modes) for t in self.problem.tasks)
-            return Resource(
-                r.name, max(r.capacity, sum(need)), r.renewable, breaks=breaks, suspends=r.suspends
-            )
+            return Resource(r.name, max(r.capacity, sum(need)), r.renewable, breaks=breaks, suspends=r.suspends)
         earlier = any(_uses(t, r.name) for t in self.problem.tasks if t.name in unblocked)
         no_idle = r.no_idle and ("no idle time", r.name) in names and not earlier
         setups = r.setups if ("setups", r.name) in names else {}
@@ -341,7 +339,7 @@ def _is_shortened(resource: Resource, project: Project, counted: bool) -> bool:
         durations = [m.duration for m in t.modes if m.demands.get(resource.name)]
         durations = [d for d in durations if d or resource.all_pairs]
         if durations:
-            lasting[t.kind] = min(durations + [lasting[t.kind]] if t.kind in lasting else durations)
+            lasting[t.kind] = min(*durations, lasting.get(t.kind, durations[0]))
     kinds = list(lasting)
     times = np.array([[resource.setups.get((a, b), 0) for b in kinds] for a in kinds], dtype=np.int64)
     return any(
