@@ -9,6 +9,7 @@ from schedlab.backends.conformance.agreement import Contender, judge
 from schedlab.backends.conformance.brute_force import brute_force
 from schedlab.backends.conformance.random_models import general_model
 
+
 @cache
 def infeasible_models():
     """Return small models without a solution."""
