@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends.result import close, refutes, relative_gap
-from ...models.words import how_many
+from ...methods.text import foreign_parts
+from ...models.words import how_many, listed
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, mean, number, percent, seconds
 from ..records.store import Record
 from ..runs.view import View
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 
 # --- The runs on one view of an instance: data of the tables.
+
+
+def who_mends(record: Record) -> str:
+    """Return what to do about a bound that a verified schedule refutes: whose fault it is, by the parts of the method."""
+    parts = foreign_parts(record["method"], record["kind"])
+    if not parts:
+        return "please report this"
+    return f"mend the {listed(parts)}, which {'is' if len(parts) == 1 else 'are'} not of schedlab, or its bound"
 
 
 def by_method(records: Iterable[Record]) -> dict[str, list[Record]]:
@@ -158,7 +167,7 @@ class ViewResults:
             return None
         return (
             f"the bound {number(wrong['bound'])} of {wrong['method']} is refuted by the verified schedule of "
-            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: please report this"
+            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: {who_mends(wrong)}"
         )
 
 

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..elements import Element, Elements, named, plain_sentence
-from ..gantt import Bar, Gantt, Piece, Row, pack
+from ..gantt import Bar, Closed, Gantt, Piece, Row, pack
 from ..problem import Schedule
 from ..words import listed
 from .objectives import MAKESPAN, OF_DUE_DATES, terms
 from .problem import Link, Pair, Project, Resource, Task
-from .verification import done_tasks
+from .verification import done_tasks, joined
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1
@@ -116,9 +116,19 @@ def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Contai
 
 
 def gantt(project: Project, schedule: Schedule) -> Gantt:
-    """Return the Gantt chart of a schedule: resources are rows, a task with several modes shows its mode."""
+    """Return the Gantt chart of a schedule: resources are rows, with their breaks; a task with several modes shows its mode."""
     several = {t.name for t in project.tasks if len(t.modes) > 1}
-    return chart(scheduled(project, schedule), capacities(project), several)
+    drawn = chart(scheduled(project, schedule), capacities(project), several)
+    row = {name: k for k, name in enumerate(capacities(project))}
+    end = drawn.period[1]
+    breaks = [
+        Closed(begin, over, "break", row[r.name])
+        for r in project.resources
+        if r.renewable
+        for begin, over in joined(r.breaks)
+        if begin < end and over > 0
+    ]
+    return replace(drawn, closed=tuple(breaks))
 
 
 def rows(project: Project, schedule: Schedule) -> list[dict[str, Any]]:

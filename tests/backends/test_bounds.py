@@ -129,12 +129,28 @@ def test_a_bound_that_another_method_refutes_sets_no_gap() -> None:
     def record(method: str, objective: float | None, bound: float | None) -> dict[str, Any]:
         return {
             **{"method": method, "objective": objective, "bound": bound, "status": "feasible", "sense": "minimize"},
-            **{"verified": objective is not None, "seed": 1},
+            **{"verified": objective is not None, "seed": 1, "kind": "project"},
         }
 
     results = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
     assert results.bound is not None and results.bound["method"] == "lp"
     assert results.contradiction is not None and "wrong" in results.contradiction
+
+
+@pytest.mark.parametrize(
+    ("method", "who"),
+    [
+        ("cpsat:modes", "please report this"),
+        ("cpsat:mine+warm", "mend the formulation 'mine', which is not of schedlab, or its bound"),
+        ("no-such-search", "mend the method 'no-such-search', which is not of schedlab, or its bound"),
+    ],
+)
+def test_a_refuted_bound_says_who_mends_it(method: str, who: str) -> None:
+    common = {"status": "feasible", "sense": "minimize", "seed": 1, "kind": "project"}
+    bad = {**common, "method": method, "objective": None, "bound": 120.0, "verified": False}
+    good = {**common, "method": "lns", "objective": 100.0, "bound": None, "verified": True}
+    contradiction = ViewResults([bad, good]).contradiction
+    assert contradiction is not None and contradiction.endswith(who)
 
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs"])
