@@ -192,8 +192,11 @@ def foreign_parts(text: str, kind: str) -> list[str]:
         method = parse_method(text)
     except SchedlabError:
         return [f"method {text!r}"]
-    named = {"heuristic": (HEURISTICS, method.heuristic), "backend": (BACKENDS, method.backend_name)}
-    parts = [f"{what} {name!r}" for what, (known, name) in named.items() if name and known.source(name) is not None]
+    parts = []
+    if method.heuristic and HEURISTICS.source(method.heuristic) is not None:
+        parts.append(f"heuristic {method.heuristic!r}")
+    if method.backend_name and BACKENDS.source(method.backend_name) is not None:
+        parts.append(f"backend {method.backend_name!r}")
     formulation = method.formulation if isinstance(method, SolverMethod) else None
     known_kind = kinds.known(kind)
     own = () if known_kind is None else known_kind.formulations

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,9 +53,9 @@ from ..lns.control import (
     as_text,
 )
 from ..neighbourhood_solve import check_available, limits_of_turn
-from .arrays import ProjectArrays
+from .arrays import LEFT_OUT, ProjectArrays
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
-from .serial_sgs import feasible_modes, plain, refused_by_lns
+from .serial_sgs import SerialScheme, feasible_modes, network, plain, refused_by_lns, rules_for, takes
 
 if TYPE_CHECKING:
     from ...backends import Limits
@@ -86,8 +87,8 @@ if TYPE_CHECKING:
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
 
-# Release dates, deadlines, setups and breaks that forbid tasks are kept by the schemes; operators "solver" and "tabu" need a
-# project without them (``plain``).
+# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
+# time are kept by the schemes; operators "solver" and "tabu" need a project without them (``plain``).
 
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
@@ -231,7 +232,7 @@ def _check(problem: Project, backend: str | None) -> None:
     if backend is not None and not plain(problem):
         others = problem.features or (f"the objective {problem.objective}",)
         raise NotForThisProblem(f"lns@{backend} does not support {', '.join(others)}; lns does")
-    costs = sum(t.weight + t.early_weight for t in problem.tasks) + 1
+    costs = sum(t.weight + t.early_weight + (t.penalty or 0) for t in problem.tasks) + 1
     if not plain(problem) and problem.horizon * costs * sum(terms(problem.objective).values()) >= MISSED:
         raise NotForThisProblem(
             f"lns supports objectives below {MISSED:,}; weights, durations or factors are too large"
@@ -242,14 +243,18 @@ def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
     factors = terms(problem.objective)
     bound = 0
-    if MAKESPAN in factors:
-        bound = factors[MAKESPAN] * max(MakespanBounds(problem, Clock()).quick().values())
+    must = problem
+    if any(t.optional for t in problem.tasks):
+        must = problem.with_tasks([t.name for t in problem.tasks if not t.optional])
+    if MAKESPAN in factors and must.tasks:
+        bound = factors[MAKESPAN] * max(MakespanBounds(must, Clock()).quick().values())
     for task in problem.tasks:
         end = problem.heads[task.name] + min(m.duration for m in problem.possible(task))
-        bound += factors.get("flow-time", 0) * task.weight * (end - task.release)
+        cost = factors.get("flow-time", 0) * task.weight * (end - task.release)
         if task.due is not None and end > task.due:
-            bound += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
-            bound += factors.get("late-jobs", 0) * task.weight
+            cost += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
+            cost += factors.get("late-jobs", 0) * task.weight
+        bound += cost if task.penalty is None else min(cost, task.penalty)
     return bound
 
 
@@ -441,21 +446,54 @@ class ProjectSearch(TurnSearch):
 
     def _first(self, schedules: list[Found]) -> Iterator[Found]:
         """Yield schedules of the priority rules, of both schemes, then of rules with noise."""
-        try:
-            modes, _ = feasible_modes(self.problem, self.arrays.net)
-        except NothingFound:
-            if not schedules:
-                raise
-            modes = [self.arrays.modes[m] for m in schedules[0].modes]
-        chosen = self.arrays.mode_indices(modes)
+        modes, chosen = self._first_modes(schedules)
         self.rules = self.arrays.rules(modes)
         several = bool((np.diff(self.arrays.first_modes) > 1).any())
+        listed = self._with_tasks_left_out()
         for values in self.rules:
             yield self.made(values, chosen, several, False)
             yield self.made(values, chosen, False, True)
+            yield from islice(listed, 1)
         for k in range(self.size):
             noise = NOISE * self.rng.random(chosen.size)
             yield self.made(self.rules[k % len(self.rules)] + noise, chosen, several and k % 2 == 0, k % 4 == 3)
+
+    def _first_modes(self, schedules: Sequence[Found]) -> tuple[list[Mode], Ints]:
+        """Return a mode of each task for the priority rules, and the first modes, within the budget; tasks may be left out."""
+        a = self.arrays
+        problem = self.problem
+        try:
+            modes, _ = feasible_modes(problem, a.net)
+            return modes, a.mode_indices(modes)
+        except NothingFound:
+            if not schedules and not any(t.optional for t in problem.tasks):
+                raise
+        first = [options[0] for options in a.net.modes]
+        if schedules:
+            chosen = schedules[0].modes.copy()
+            real = [mode if a.modes[m] is LEFT_OUT else a.modes[m] for m, mode in zip(chosen, first, strict=True)]
+            return real, chosen
+        must = problem.with_tasks([t.name for t in problem.tasks if not t.optional])
+        found, _ = feasible_modes(must, network(must))
+        of_task = {t.name: mode for t, mode in zip(must.tasks, found, strict=True)}
+        modes = [of_task.get(t.name, mode) for t, mode in zip(problem.tasks, first, strict=True)]
+        chosen = a.mode_indices(modes)
+        for k, t in enumerate(problem.tasks):
+            if t.optional:
+                chosen[k] = a.left_out(k)
+        return modes, chosen
+
+    def _with_tasks_left_out(self) -> Iterator[Found]:
+        """Yield the schedules of the priority rules that leave out tasks that cost more than their penalties."""
+        if not any(t.optional for t in self.problem.tasks) or not takes(self.problem):
+            return
+        scheme = SerialScheme.of(self.problem)
+        for rule in rules_for(self.problem):
+            try:
+                schedule = scheme.schedule(rule)
+            except NothingFound:
+                continue
+            yield Found(int(self.problem.value(schedule)), *self.arrays.placed(schedule))
 
     def schedule(self) -> Schedule:
         """Return the best schedule."""

@@ -358,9 +358,7 @@ def _is_shortened(resource: Resource, project: Project, counted: bool) -> bool:
     )
 
 
-def _objective_of_part(
-    objective: str, tasks: Sequence[Task], resources: Sequence[Resource]
-) -> tuple[str, Sequence[Task]]:
+def _objective_of_part(objective: str, tasks: list[Task], resources: Sequence[Resource]) -> tuple[str, list[Task]]:
     """Return the terms of an objective that a part can have, and its tasks; if none is left, a term that is always 0."""
     dated = any(t.due is not None for t in tasks)
     there = {"total-setup": any(r.setups for r in resources), **dict.fromkeys(OF_DUE_DATES, dated)}
