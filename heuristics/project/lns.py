@@ -81,8 +81,8 @@ if TYPE_CHECKING:
 # 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the objective is
 #    a lower bound (``project.bounds``, ``_least``).
 #
-# 6. With a time limit of 5 s or more that the search has not proved its schedule within, CP-SAT looks for a better bound in
-#    the last tenth of it (``proved_bound``).
+# 6. With a time limit of 5 s or more a tenth of it is for a better bound by CP-SAT (``proved_bound``): of a small project a
+#    part of that after step 1, so that the search ends early if the proof is easy, and the rest after step 5.
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
@@ -90,6 +90,8 @@ if TYPE_CHECKING:
 # Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
 # time are kept by the schemes; operators "solver" and "tabu" need a project without them (``plain``).
 
+EARLY_SHARE = 0.25  # of the time for a proof: after the first schedules
+EARLY_TASKS = 150  # tasks up to which there is an early proof: the model of more takes too long to build
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
 
@@ -149,8 +151,8 @@ def project_lns(
     Result
         Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3); where not the makespan
         alone counts, that of the earliest ends with them. With a time limit of 5 s
-        or more, the last tenth of it is for the other steps, and for a run of CP-SAT from the best schedule: the greatest
-        bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
+        or more, a tenth of it is for the other steps, and for runs of CP-SAT from the best schedule, after the first schedules
+        and at the end: the greatest bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
         improvement), by its name.
 
     Raises
@@ -179,7 +181,8 @@ def project_lns(
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
     _check(problem, backend)
     kept = kept_for_bound(problem, time_limit)
-    searching = None if time_limit is None else time_limit - kept
+    early = EARLY_SHARE * kept if len(problem.tasks) <= EARLY_TASKS else 0.0
+    searching = None if time_limit is None else time_limit - kept + early
     search = ProjectSearch(
         problem,
         _least(problem),
@@ -189,6 +192,7 @@ def project_lns(
         on_incumbent=on_incumbent,
         acceptance=acceptance,
         turn_seconds=turn_seconds,
+        proof_seconds=early,
     )
     limits: list[Stopping] = [] if searching is None else [Seconds(searching)]
     limits += [] if stopping is None else [stopping]
@@ -198,7 +202,7 @@ def project_lns(
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
-    return _with_bound(search, kept, max(1, threads or 1), seed)
+    return _with_bound(search, kept - early, max(1, threads or 1), seed)
 
 
 def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) -> Result:
@@ -312,6 +316,8 @@ class ProjectSearch(TurnSearch):
         Number of kept schedules.
     time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds
         As for ``project_lns``.
+    proof_seconds
+        Seconds for a proof by CP-SAT after the first schedules; 0: none.
 
     Attributes
     ----------
@@ -341,8 +347,10 @@ class ProjectSearch(TurnSearch):
         on_incumbent: OnIncumbent | None = None,
         acceptance: Acceptance | None = None,
         turn_seconds: float = 0.15,
+        proof_seconds: float = 0.0,
     ) -> None:
         super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
+        self.proof_seconds = proof_seconds
         self.problem = problem
         self.least = least
         self.size = size
@@ -443,6 +451,24 @@ class ProjectSearch(TurnSearch):
             np.array([each.modes for each in chosen]),
             np.array([each.value for each in chosen], np.int64),
         )
+        if self.proof_seconds > 0:
+            self._prove_early()
+
+    def _prove_early(self) -> None:
+        """Look for a better bound and schedule by CP-SAT. Raises Stopped if the best schedule is proved to be optimal."""
+        from ...backends import Interrupted
+
+        best = self.schedule()
+        proved = proved_bound(self.problem, best, self.least, self.proof_seconds, self.threads, self.seed)
+        self.least = max(self.least, proved.bound)
+        if proved.schedule is not None:
+            better = Found(int(self.problem.value(proved.schedule)), *self.arrays.placed(proved.schedule))
+            self.replace_worst(better)
+            self.keep(*better)
+        if proved.interrupted:
+            raise Interrupted
+        if self.best_value <= self.least:
+            raise Stopped
 
     def _first(self, schedules: list[Found]) -> Iterator[Found]:
         """Yield schedules of the priority rules, of both schemes, then of rules with noise."""
