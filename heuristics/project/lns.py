@@ -55,7 +55,16 @@ from ..lns.control import (
 from ..neighbourhood_solve import check_available, limits_of_turn
 from .arrays import LEFT_OUT, ProjectArrays
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
-from .serial_sgs import SerialScheme, feasible_modes, network, plain, refused_by_lns, rules_for, takes
+from .serial_sgs import (
+    SerialScheme,
+    feasible_modes,
+    minimizes_makespan,
+    network,
+    plain,
+    refused_by_lns,
+    rules_for,
+    takes,
+)
 
 if TYPE_CHECKING:
     from ...backends import Limits
@@ -88,7 +97,8 @@ if TYPE_CHECKING:
 # (``lns.control``).
 
 # Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
-# time are kept by the schemes; operators "solver" and "tabu" need a project without them (``plain``).
+# time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
+# misses a deadline (``minimizes_makespan``).
 
 EARLY_SHARE = 0.25  # of the time for a proof: after the first schedules
 EARLY_TASKS = 150  # tasks up to which there is an early proof: the model of more takes too long to build
@@ -158,7 +168,7 @@ def project_lns(
     Raises
     ------
     NotForThisProblem
-        The project has what the search does not support, or a backend is named for one that is not ``plain``.
+        The project has what the search does not support.
     NothingFound
         No choice of modes was found for which the non-renewable resources suffice, or each first schedule misses a deadline,
         and there is no start.
@@ -179,7 +189,7 @@ def project_lns(
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
-    _check(problem, backend)
+    _check(problem)
     kept = kept_for_bound(problem, time_limit)
     early = EARLY_SHARE * kept if len(problem.tasks) <= EARLY_TASKS else 0.0
     searching = None if time_limit is None else time_limit - kept + early
@@ -198,7 +208,7 @@ def project_lns(
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(search.arrays.tasks if plain(problem) else None, backend)
+        operators = usual_operators(search.arrays.tasks if minimizes_makespan(problem) else None, backend)
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
@@ -228,14 +238,11 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     return result
 
 
-def _check(problem: Project, backend: str | None) -> None:
+def _check(problem: Project) -> None:
     """Raise NotForThisProblem if a project has what the search does not support."""
     words = refused_by_lns(problem)
     if words:
         raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
-    if backend is not None and not plain(problem):
-        others = problem.features or (f"the objective {problem.objective}",)
-        raise NotForThisProblem(f"lns@{backend} does not support {', '.join(others)}; lns does")
     costs = sum(t.weight + t.early_weight + (t.penalty or 0) for t in problem.tasks) + 1
     if not plain(problem) and problem.horizon * costs * sum(terms(problem.objective).values()) >= MISSED:
         raise NotForThisProblem(
@@ -265,7 +272,7 @@ def _least(problem: Project) -> int:
 def usual_operators(tasks: Tasks | None, backend: str | None = None) -> tuple[Any, ...]:
     """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver".
 
-    ``tasks``: those of a project that is ``plain``, which may be a shop; None: another project.
+    ``tasks``: those of a project of which ``minimizes_makespan`` holds, which may be a shop; None: another project.
     """
     operators: list[Any] = [] if tasks is None or machines(tasks) is None else [TabuSearch()]
     operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
@@ -599,13 +606,6 @@ class Evolution:
         return turn
 
 
-def _check_plain(operator: str, project: Project) -> None:
-    """Raise WrongArgument if a project has more than modes, resources, precedences and the makespan."""
-    if not plain(project):
-        words = ", ".join(project.features or (f"the objective {project.objective}",))
-        raise WrongArgument(f"operator {operator} does not support {words}; use other operators")
-
-
 # --- Operator "solver": a backend solves a part of the best schedule of a project.
 
 TRIES = 5  # parts in a turn of which the longest path shows that they cannot be improved
@@ -615,7 +615,7 @@ QUICK = 0.3  # share of the time limit of a part; after a quicker proof the next
 @with_short_repr
 @dataclass(frozen=True)
 class SolverParts:
-    """Operator "solver": a backend looks for a shorter schedule in which some tasks are free.
+    """Operator "solver": a backend looks for a better schedule in which some tasks are free.
 
     The others keep their modes and, in the partial order in which they give each other resources, their order
     (``models.project.formulations``, [Godard2005]). The free tasks are those that run around a time, those of them that use one of
@@ -649,8 +649,7 @@ class SolverParts:
     name: str = "solver"
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises SolverUnavailable, UnknownName and WrongArgument."""
-        _check_plain(self.name, search.problem)
+        """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
         check_available(self.backend)
         return _Parts(self, search).turn
 
@@ -675,22 +674,24 @@ class _Parts:
         seed = int(s.rng.integers(2**31))
         limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
         try:
-            status, shorter = self._solved(limits)
+            status, better = self._solved(limits)
         except (SolverUnavailable, LoweringTooLarge):
             status = "unknown"
-            shorter = None
+            better = None
         if status == INTERRUPTED:
             raise Interrupted
         grown = {"infeasible": 1.2, "slow": 1.0, "optimal": 1.0}.get(status, 0.85)
         self.size = int(np.clip(round(self.size * grown), 4, settings.most_tasks))
-        if shorter is not None:
-            starts, modes = s.arrays.placed(shorter)
-            better = s.made(starts.astype(np.float64), modes, False, False)
-            s.replace_worst(better)
-            s.keep(*better)
+        if better is not None:
+            starts, modes = s.arrays.placed(better)
+            again = s.made(starts.astype(np.float64), modes, False, False)
+            value = int(s.problem.value(better))
+            improved = again if again.value <= value else Found(value, starts, modes)  # the scheme lets no task wait
+            s.replace_worst(improved)
+            s.keep(*improved)
 
     def _solved(self, limits: Limits) -> tuple[str, Schedule | None]:
-        """Solve a part; return the status, "slow" for a proof that took long, and the schedule, if it is shorter."""
+        """Solve a part; return the status, "slow" for a proof that took long, and the schedule, if it is better."""
         from ...backends import run
 
         s = self.search
@@ -897,8 +898,12 @@ class TabuSearch:
             raise WrongValue(f"operator {self.name}: elite is {self.elite}; path relinking needs at least 2 schedules")
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises TypeError if the project is not a shop without further rules."""
-        _check_plain(self.name, search.problem)
+        """Return the function that takes the turns. Raises TypeError if the project is not a shop, or has more than dates."""
+        project = search.problem
+        if not minimizes_makespan(project):
+            others = [name for name in project.features if name not in ("release dates", "deadlines")]
+            words = ", ".join(others or [f"the objective {project.objective}"])
+            raise WrongArgument(f"operator {self.name} does not support {words}; use other operators")
         return _Tabu(self, search).turn
 
 
@@ -1036,7 +1041,9 @@ class _Tabu:
         """Report the best schedule of the run."""
         memory = self.memory
         value = self._arrange(memory.order, memory.mode)
-        self.search.keep(value, self.best_paths.head, memory.mode)
+        ends = self.best_paths.head + self.tasks.duration[memory.mode]
+        if (ends <= self.search.arrays.aim.deadline).all():
+            self.search.keep(value, self.best_paths.head, memory.mode)
 
     def _made(self, order: Ints, mode: Ints) -> Elite:
         """Return the schedule of an order and modes."""

@@ -303,6 +303,18 @@ def _refused_beside_no_idle(project: Project) -> Iterator[str]:
         yield "resources of capacity above 1"
 
 
+def minimizes_makespan(project: Project) -> bool:
+    """Return whether a project has dates at most beside modes, resources and precedences, and minimizes the makespan.
+
+    Examples
+    --------
+    >>> minimizes_makespan(Project([Task.single("a", 3, release=2, deadline=9)], []))
+    True
+    """
+    dates = ("release dates", "deadlines")
+    return set(project.features).issubset(dates) and terms(project.objective) == {MAKESPAN: 1}
+
+
 def plain(project: Project) -> bool:
     """Return whether a project minimizes the makespan, with modes, resources and precedences alone."""
     return not project.features and terms(project.objective) == {MAKESPAN: 1}

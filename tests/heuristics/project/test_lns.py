@@ -158,12 +158,31 @@ def test_the_search_keeps_the_rules_of_projects_that_it_cannot_prove(seed: int) 
     assert found.objective == shops.cost(project, found.schedule) <= listed.objective
 
 
-def test_operators_for_plain_projects_say_what_they_do_not_support() -> None:
+def test_tabu_search_says_what_it_does_not_support() -> None:
     tasks = [Task.single(n, 2, {"saw": 1}, release=1) for n in "ab"]
-    project = Project(tasks, [Resource("saw", 1)], objective="flow-time")
-    for operator in (TabuSearch(), SolverParts("cpsat")):
-        with pytest.raises(sl.WrongArgument, match=f"operator {operator.name} does not support release dates"):
-            project_lns(project, operators=[operator], rounds=2)
+    late = Project(tasks, [Resource("saw", 1)], objective="flow-time")
+    closed = Project(tasks, [Resource("saw", 1, breaks=((3, 4),))])
+    for project, words in ((late, "the objective flow-time"), (closed, "breaks")):
+        with pytest.raises(sl.WrongArgument, match=f"operator tabu does not support {words}; use other operators"):
+            project_lns(project, operators=[TabuSearch()], rounds=2)
+
+
+@pytest.mark.parametrize("kind", ["dates", "setups", "points", "breaks", "no wait", "no idle"])
+@pytest.mark.parametrize("seed", some_now(range(20), 4))
+def test_a_solver_improves_parts_of_projects_with_rules(seed: int, kind: str) -> None:
+    objectives = (*REGULAR, "weighted-tardiness+weighted-earliness")
+    objective = objectives[seed % len(objectives)]
+    ruled = kind.startswith("no")
+    project: Project = shops.shop(seed, objective, (kind,)) if ruled else getattr(shops, kind)(seed, objective)
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60)
+    if exact.status == "infeasible":
+        return
+    for parts in (SolverParts("cpsat", tasks=2, most_tasks=2), SolverParts("cpsat")):
+        found = project_lns(project, rounds=12, seed=seed, operators=[parts])
+        assert found.schedule is not None and shops.feasible(project, found.schedule)
+        assert found.bound is not None and found.objective is not None
+        assert found.bound <= exact.objective <= found.objective == shops.cost(project, found.schedule)
+    assert found.objective == exact.objective  # all tasks were free
 
 
 @pytest.mark.parametrize("seed", some_now(range(8), 3))

@@ -396,8 +396,6 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
             {"resources": [Resource("m", 1, no_idle=True), Resource("n", 2)]},
             "this one has no-idle resources beside resources of capacity above 1",
         ),
-        ("lns@cpsat", {"objective": "flow-time"}, "lns@cpsat does not support the objective flow-time; lns does"),
-        ("lns@cpsat", {"resources": [Resource("m", 1, breaks=((1, 2),))]}, "lns@cpsat does not support breaks; lns"),
         (
             "lns",
             {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
