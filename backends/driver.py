@@ -655,6 +655,7 @@ class _Filter:
         self.model, self.backend, self.limits, self.options = model, backend, limits, options
         self.rows: list[NamedConstraint] = [*model.constraints, *defining(model, 0)]
         self.undecided = 0
+        self.interrupted = False
         self.solution: Assignment | None = None
         self.smallest: Sequence[int] = range(len(self.rows))
 
@@ -664,8 +665,10 @@ class _Filter:
             if not self._is_infeasible(self.smallest):
                 return unnamed if self.solution is None else NoConflict.of(self.solution)
             self._note(minimal_set(self.smallest, self._is_infeasible, self._note))
-        except (SolverUnavailable, LoweringTooLarge, _Interrupted):
+        except (SolverUnavailable, LoweringTooLarge):
             return unnamed
+        if self.interrupted:
+            return Conflict(None, INTERRUPTED)
         names = tuple(dict.fromkeys(self.rows[k].name for k in self.smallest))
         if self.undecided:
             return Conflict(names, "they cannot hold together; the time ended before smaller sets were tried")
@@ -679,7 +682,7 @@ class _Filter:
         """Return whether constraints, by their indices, are proven to have no solution together."""
         left = self.limits.deadline.remaining
         assert left is not None
-        if left <= 0:
+        if left <= 0 or self.interrupted:
             self.undecided += 1
             return False
         part = copy.copy(self.model)
@@ -687,8 +690,7 @@ class _Filter:
         part.constraints = [self.rows[k] for k in some]
         limits = Limits(left, self.limits.threads, self.limits.seed)
         result = run(part, self.backend, limits, conflict=False, **self.options)
-        if result.message == INTERRUPTED:
-            raise _Interrupted
+        self.interrupted = result.message == INTERRUPTED
         if result.status == "infeasible":
             return True
         if result.status not in ("optimal", "feasible", "unbounded"):
@@ -697,10 +699,6 @@ class _Filter:
             self.solution = copy.copy(result.assignment)
             self.solution.model = self.model
         return False
-
-
-class _Interrupted(Exception):
-    """Ctrl-C ended a part of the search for a conflict."""
 
 
 def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:
