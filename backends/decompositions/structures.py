@@ -108,6 +108,7 @@ class Structures(Decomposition):
         windows = c.within(low, high)
         present = linear(1) if c.interval is None else c.interval.presence.linear()
         if windows == ((low, high),):
+            self.add_range(x, low, high)  # it may have no value
             return
         if len(windows) < 2:
             w = [present] * len(windows)
