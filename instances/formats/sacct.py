@@ -577,7 +577,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         unusable=why,
         array=_array(name),
         changed=tuple(changed),
-        not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
+        not_obeyed=(*((SEVERAL_NODES,) if units > 1 else ()), *_options_not_obeyed(row)),
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
         asked=asked,
@@ -623,11 +623,22 @@ ASKED = ("Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRE
          "Reservation", "ArrayLimit")  # fmt: skip
 
 
+def _options(row: Mapping[str, str]) -> Options:
+    """Return the options of the command line of a job, of a heterogeneous one those of its component."""
+    component = COMPONENT.fullmatch(row["JobID"])
+    return options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+
+
+def _options_not_obeyed(row: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the command line of a job asks for that no replay gives."""
+    for name in asked_by(_options(row)).not_obeyed:
+        yield f"asked for --{name}"
+
+
 def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest | None:
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
-    component = COMPONENT.fullmatch(row["JobID"])
     limit = array_limit(row["JobID"])
-    options = options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+    options = _options(row)
     asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
     begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:

@@ -331,14 +331,29 @@ class SlurmState:
         beyond: str = self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
         return beyond
 
+    def _beyond_node_limits(self, job: int, part: Partition) -> bool:
+        """Return whether a job asks for fewer or more nodes than a partition allows; no number of nodes is one node at least.
+
+        Where jobs are counted in units, they have the nodes that they need, and may be given more than they asked for.
+        """
+        most = part.max_nodes
+        row = self.tables.job[job]
+        if self.tables.in_units:
+            return bool((most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes)
+        request = self.jobs[job].request
+        flags: tuple[str, ...] = next((q.flags for q in self.site.qos if q.name == request.qos), ())
+        if row[c.MIN_NODES] < part.min_nodes and "partitionminnodes" not in flags:
+            return True
+        asked = max(row[c.MIN_NODES], row[c.MAX_NODES])
+        return bool(most is not None and asked > most and "partitionmaxnodes" not in flags)
+
     def _partition_reason(self, job: int, p: int) -> str:
         part = self.tables.partitions[p]
         row = self.tables.job[job]
         each = self.jobs[job]
         if part.max_time is not None and row[c.LIMIT] > part.max_time:
             return "PartitionTimeLimit"
-        most = part.max_nodes
-        if (most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes:
+        if self._beyond_node_limits(job, part):
             return "PartitionNodeLimit"
         if part.allows(each.request.account, each.request.qos, (each.group,) if each.group else ()):
             return "PartitionConfig"
@@ -402,8 +417,19 @@ class SlurmState:
         self._eligible[job] = False
         self.held[job] = ""
         self._started.add(job)
-        self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
+        self.priorities.started(job, now, self._billing(job))
         self._release(job, now)
+
+    def _billing(self, job: int) -> float:
+        """Return what a job that has just started counts in its usage each second."""
+        amounts = self.tables.amounts(job)
+        used = {"cpu": float(amounts[c.LIMIT_CPUS])}
+        if not self.tables.in_units:  # else only the CPUs are counted
+            used |= {"node": float(amounts[c.LIMIT_NODES]), "gres/gpu": float(amounts[c.LIMIT_GPUS])}
+            if not self.tables.counts_memory:
+                used["mem"] = 0.0
+        part = int(self.tables.runs[self.tables.row_of[job], c.RUN_PARTITION])
+        return self.priorities.billing(job, self.tables.partitions[part].name, used)
 
     def start_anywhere(self, job: int, now: int) -> None:
         """Let a job start where it would if the machine were empty, for those who look at the priorities alone."""

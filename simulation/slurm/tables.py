@@ -112,6 +112,7 @@ class Tables:
         self.gpu_types = sorted({kind for n in self.nodes for kind in n.gpus})
         self._masks: list[c.Marks] = []
         self._mask_rows: dict[bytes, int] = {}
+        self._allowed_rows: dict[tuple[str, str, int, int], int] = {}
         self._partition_tables()
         self._node_tables()
         self._job_tables()
@@ -248,17 +249,35 @@ class Tables:
         row[c.LIMIT] = c.YEAR if limit is None else limit
         self._gpus(row, job)
         row[c.CONTIGUOUS] = r.contiguous
-        row[c.ALLOWED] = row[c.REQUIRED] = -1
-        if r.features or r.excluded_nodes:
-            excluded = set(self.named(r.excluded_nodes))
-            fitting = (k for k, n in enumerate(self.nodes) if k not in excluded and matches(r.features, n.features))
-            row[c.ALLOWED] = self._mask(fitting)
+        row[c.REQUIRED] = -1
+        cpus = int(row[c.CPUS_PER_TASK]) * max(1, int(row[c.TASKS_PER_NODE]))
+        memory = r.memory_per_node or (r.memory_per_cpu or 0) * cpus
+        row[c.ALLOWED] = self._allowed(r.features, r.excluded_nodes, cpus, memory)
         if r.nodes:
             row[c.REQUIRED] = self._mask(self.named(r.nodes))
         row[c.RESERVATION] = -1
         if r.reservation in self.reservation_names:
             row[c.RESERVATION] = self.reservation_names.index(r.reservation)
         row[c.ELIGIBLE] = job.submit
+
+    def _allowed(self, features: str, excluded_nodes: str, cpus: int, memory: int) -> int:
+        """Return the row of the mask of the nodes that a job may have; -1: all.
+
+        ``cpus``, ``memory``: what a node must have, in MB also where memory is not given to jobs.
+        """
+        key = (features, excluded_nodes, cpus, memory)
+        if key not in self._allowed_rows:
+            excluded = set(self.named(excluded_nodes))
+            fitting = [
+                k
+                for k, n in enumerate(self.nodes)
+                if k not in excluded
+                and matches(features, n.features)
+                and n.cpus >= cpus
+                and (n.memory is None or n.memory >= memory)
+            ]
+            self._allowed_rows[key] = self._mask(fitting) if len(fitting) < len(self.nodes) else -1
+        return self._allowed_rows[key]
 
     def _memory(self, row: Ints, per_cpu: int | None, per_node: int | None, part: Partition) -> None:
         s = self.settings

@@ -38,6 +38,8 @@ NOTHING = SiteRequest()
         ("--exclusive=user", {"exclusive": "user"}),
         ("-s", {"exclusive": "no"}),
         ("--contiguous", {"contiguous": True}),
+        ("-n 8 --spread-job", {"tasks": 8, "min_nodes": 1, "max_nodes": 8}),
+        ("-N 2 -n 8 --spread-job", {"tasks": 8, "min_nodes": 2, "max_nodes": 2}),
         ("--gres=gpu:a100:1", {"gres": (Gres("gpu", "a100", 1, "node"),)}),
         ("--gres gpu:2,shard:8", {"gres": (Gres("gpu", "", 2, "node"), Gres("shard", "", 8, "node"))}),
         ("--gres=none", {}),

@@ -104,6 +104,8 @@ def test_submitted_jobs_are_counted() -> None:
     [
         ({"limit": 101}, "PartitionTimeLimit"),
         ({"min_nodes": 3}, "PartitionNodeLimit"),
+        ({"min_nodes": 1, "max_nodes": 3}, "PartitionNodeLimit"),
+        ({"partitions": ("wide",)}, "PartitionNodeLimit"),
         ({"qos": "low"}, "PartitionConfig"),
         ({"begin": 10}, "BeginTime"),
         ({"held": True}, "JobHeldUser"),
@@ -114,6 +116,7 @@ def test_what_holds_a_job(asked: dict[str, Any], reason: str) -> None:
     parts = [
         Partition("p", ("n1", "n2"), max_time=100, max_nodes=2, allow_qos=("high", "")),
         Partition("closed", ("n1",), state="down"),
+        Partition("wide", ("n1", "n2"), min_nodes=2),
     ]
     state = state_with(site(nodes=2, parts=parts), [job(1, **asked)])
     assert started(state) == {}

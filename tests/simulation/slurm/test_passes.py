@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from schedlab.models import Partition, SiteReservation
+from schedlab.models import QOS, Limits, Partition, SiteNode, SiteReservation
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
 TWO = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n2", "n3"))]
@@ -66,6 +66,46 @@ def test_of_jobs_that_end_at_the_same_time_the_one_submitted_first_is_taken_off_
     state = state_with(site(nodes=3, parts=parts), [job(5, 4)], running)
     started(state, backfill=True)
     assert int(state.tables.planned[3]) == planned
+
+
+def test_jobs_that_end_on_nodes_that_are_too_small_do_not_count() -> None:
+    """Job 1 is not among the jobs that are taken off, so that the windows begin with the end of job 2, and hold that of job 3."""
+    machine = [SiteNode("n1", 2), SiteNode("n2", 4), SiteNode("n3", 4), SiteNode("n4", 4)]
+    parts = [Partition("p", ("n1", "n2", "n3", "n4"), default=True)]
+    running = [
+        (job(1, 2, limit=35), 0, ["n1"]),
+        (job(2, 4, limit=70), 0, ["n2"]),
+        (job(3, 4, limit=110), 0, ["n3"]),
+        (job(4, 4, limit=500), 0, ["n4"]),
+    ]
+    small = state_with(site(machine=machine, parts=parts), [job(5, 4, tasks=4, tasks_per_node=4, min_nodes=1)], running)
+    started(small, backfill=True)
+    assert int(small.tables.planned[4]) == 110  # windows: up to 90 + 30 s
+    any_node = state_with(site(machine=machine, parts=parts), [job(5, 4)], running)
+    started(any_node, backfill=True)
+    assert int(any_node.tables.planned[4]) == 70  # up to 60 + 30 s: jobs 1 and 2
+
+
+@pytest.mark.parametrize(("memory", "nodes"), [(2000, ("n2",)), (1000, ("n1",))])
+def test_a_node_has_the_memory_that_is_asked_for_also_where_memory_is_not_given_to_jobs(
+    memory: int, nodes: tuple[str, ...]
+) -> None:
+    machine = [SiteNode("n1", 4, memory=1000), SiteNode("n2", 4, memory=2000)]
+    state = state_with(site(nodes=2, machine=machine), [job(1, 1, memory_per_node=memory)])
+    assert started(state) == {"1": nodes}
+
+
+def test_with_assoc_limit_stop_a_qos_that_is_full_is_blocked_for_later_jobs_of_its_partition() -> None:
+    """Slurm guesses that the QOS is full for 500 s more: job 3 would have room, but begins to look for a start then."""
+    parts = [Partition("p", ("n1", "n2"), default=True, qos="cap")]
+    full = QOS("cap", limits=Limits(grp_tres={"cpu": 5}))
+    running = [(job(1, 4, limit=100), 0, ["n1"])]
+    waiting = [job(2, 4, limit=50), job(3, 1, limit=10)]
+    for stops, starts, planned in ((False, {"3": ("n2",)}, 0), (True, {}, 500)):
+        scheduler = settings(assoc_limit_stop=stops, accounting_enforce=("limits",))
+        state = state_with(site(nodes=2, parts=parts, qos=[full], scheduler=scheduler), waiting, running)
+        assert started(state, backfill=True) == starts
+        assert int(state.tables.planned[2]) == planned
 
 
 def test_young_jobs_hold_no_reservation() -> None:
