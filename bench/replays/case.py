@@ -773,9 +773,10 @@ def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
     cpus = {node.name: node.cpus for node in site.nodes}
     there = {k: [cpus.get(name, 0) for name in _hosts(workload.site.texts[k])] for k in np.unique(nodes).tolist()}
     taken = workload.units * workload.request[:, workload.resources.index("cores")]
-    for row, (k, used) in enumerate(zip(nodes.tolist(), taken.tolist(), strict=True)):
+    spare = workload.units - 1  # CPUs that a job may have had fewer, as its units are equal
+    for row, (k, used, fewer) in enumerate(zip(nodes.tolist(), taken.tolist(), spare.tolist(), strict=True)):
         most = sum(there[k])
-        if used > most > 0:
+        if used - fewer > most > 0:
             have = "has" if len(there[k]) == 1 else "have"
             yield row, f"ran with {used:,} CPUs on {excerpt(workload.site.texts[k])}, which {have} {most:,} on the site"
 

@@ -26,6 +26,8 @@ from .state import REQUEUE_DELAY, SlurmState
 
 WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
 SIZES = ((1, "1 CPU"), (8, "2 to 8 CPUs"), (64, "9 to 64 CPUs"), (512, "65 to 512 CPUs"), (2**62, "more than 512 CPUs"))
+MOST_SUBMISSIONS = 2000  # by whose priorities the phase of the updates is found
+FEW = 5  # jobs whose priorities may agree by chance
 WORST = 10  # jobs with the largest errors that are named
 GOOD = (0.95, 0.05)  # least precision and recall; greatest relative error of the mean wait
 USABLE = (0.85, 0.15)
@@ -472,7 +474,9 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
     """Return a time at which Slurm updated its priorities, found from the priorities that were recorded; None if it cannot.
 
     An update is every CalcPeriod after the controller began, which no log says. The age in a recorded priority tells when it
-    was computed, to one point of the priority: the time modulo CalcPeriod that most jobs agree on is taken.
+    was computed, to one point of the priority: the time modulo CalcPeriod that most jobs agree on is taken. Where few jobs
+    agree, the priorities are those of the submissions, and tell which usage was known then: of some phases of the period, the
+    one with the least errors is taken, if it is far better than most.
 
     Parameters
     ----------
@@ -480,16 +484,64 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
         As those of ``calibrate``.
     """
     settings = site.scheduler
-    if (
-        not isinstance(settings, SchedulerSettings)
-        or settings.priority_type != "multifactor"
-        or not settings.weight_age
-    ):
+    if not isinstance(settings, SchedulerSettings) or settings.priority_type != "multifactor":
         return None
+    agreeing = 0
+    begin = None
+    if settings.weight_age and settings.max_age / settings.weight_age <= settings.calc_period / 8:
+        agreeing, begin = _begin_by_age(jobs, site, events, settings)
+    if agreeing < FEW and settings.weight_fairshare:
+        by_usage = _begin_by_usage(jobs, site, events, settings.calc_period)
+        begin = begin if by_usage is None else by_usage
+    return begin
+
+
+def _begin_by_usage(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, period: int
+) -> int | None:
+    """Return the begin of the period for which the priorities at the submissions are closest to those recorded; None: none is."""
+    first = min(job.submit for job in jobs) - period
+    some = sorted(jobs, key=lambda job: job.submit)[:MOST_SUBMISSIONS]
+    step = max(1, period // 15)
+    errors = {first + k: _error_at_submission(some, site, events, first + k) for k in range(0, period, step)}
+    usual = float(np.median(list(errors.values())))
+    best = min(errors, key=lambda begin: errors[begin])
+    if not errors[best] < usual / 2:
+        return None
+    near = {begin: _error_at_submission(some, site, events, begin) for begin in range(best - step + 1, best + step)}
+    return min(near, key=lambda begin: near[begin])
+
+
+def _error_at_submission(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int
+) -> float:
+    """Return the median error of the priorities at the submissions if updates count from ``begin``; infinite without any."""
+    changes = node_changes(site, events, jobs)
+    history = recorded_events(jobs, changes)
+    state = SlurmState(site, jobs, begin, max(event.time for event in history))
+    errors = []
+    for time, at_once in moments(history):
+        state.advance(time)
+        for event in at_once:
+            k = event.subject
+            if event.what == What.START:
+                names = jobs[k].attempts[event.number].nodes
+                nodes = [state.tables.node_index[name] for name in names if name in state.tables.node_index]
+                state.start(k, time, state.tables.job_parts[k][0], nodes)
+                continue
+            _set(state, jobs, k, event.what, event.number, time)
+            priority = jobs[k].priority
+            if event.what == What.SUBMIT and not event.number and priority and not jobs[k].array:
+                errors.append(abs(int(state.priorities.priority[k, 0]) - priority))
+    return float(np.median(errors)) if errors else float("inf")
+
+
+def _begin_by_age(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, settings: SchedulerSettings
+) -> tuple[int, int | None]:
+    """Return how many jobs agree with the begin of the period with which most ages in recorded priorities agree; None: none does."""
     period = settings.calc_period
     point = settings.max_age / settings.weight_age  # s that one point of the age takes
-    if point > period / 8:
-        return None
     first = min(job.submit for job in jobs)
     best: tuple[int, int] | None = None
     begin = first
@@ -510,7 +562,7 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
         agreeing, _ = _computed_at(jobs, site, events, begin, point)
         if best is not None and agreeing > best[0]:
             best = (agreeing, begin)
-    return best[1] if best is not None and best[0] else None
+    return best if best is not None and best[0] else (0, None)
 
 
 def _computed_at(

@@ -184,11 +184,11 @@ def _block(j: int, machine: Machine, amounts: Ints, time: int, blocked: Ints) ->
         g = machine.groups[i, 0]
         limits = machine.groups[i, 1]
         for c in range(machine.caps.shape[1]):
-            if machine.caps[limits, c] < UNLIMITED and amounts[c] > 0:
-                if machine.used[g, c] + amounts[c] > machine.caps[limits, c]:
-                    if machine.kind[limits] == OF_QOS and c != JOBS:
-                        blocked[g] = max(blocked[g], time)
-                    return
+            cap = machine.caps[limits, c]
+            if cap < UNLIMITED and amounts[c] > 0 and machine.used[g, c] + amounts[c] > cap:
+                if machine.kind[limits] == OF_QOS and c != JOBS:
+                    blocked[g] = max(blocked[g], time)
+                return
 
 
 @internal_borrowing

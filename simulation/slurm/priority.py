@@ -353,7 +353,7 @@ class FairShare:
         exponent = 1.0
         if math.log(of_parent) * math.log(in_parent) < 0:
             exponent = 1 / (1 + (5 * math.log(of_parent)) ** 2)
-        return of_parent * in_parent**exponent * share
+        return float(of_parent * in_parent**exponent * share)
 
 
 def tree_of(site: Site) -> tuple[list[TreeNode], dict[tuple[str, str, str], int]]:

@@ -366,6 +366,20 @@ def test_jobs_with_more_cpus_than_their_nodes_hold_are_named(bench, centre, over
     assert re.search(r"job 9 ran with 5 CPUs on 'n[12]', which has 4", text) and "--on-unknown skip" in text, text
 
 
+def test_a_job_may_have_all_cpus_of_nodes_of_several_sizes(bench, tmp_path):
+    """5 CPUs on 2 nodes of 1 and 4: as equal units they would be 6."""
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=two\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nNodeName=n1 CPUs=1\nNodeName=n2 CPUs=4\n"
+        "PartitionName=p Nodes=n[1-2] Default=YES\n"
+    )
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|Partition|User|Submit|Start|End|Timelimit|NNodes|NCPUS|NodeList|State\n"
+        "1|p|ana|2024-05-01T10:00:00|2024-05-01T10:00:01|2024-05-01T10:05:00|00:10:00|2|5|n[1-2]|COMPLETED\n"
+    )
+    code, out, err = bench("calibrate", tmp_path / "jobs.txt", "--site", tmp_path / "slurm.conf", "--replays", 1)
+    assert code == 0, out + err
+
+
 def test_jobs_with_more_cpus_than_their_nodes_hold_are_left_out_if_told(bench, centre, overfull):
     words = ["calibrate", overfull, "--site", centre / "slurm.conf", "--on-unknown", "skip", "--replays", 1]
     code, out, err = bench(*words)

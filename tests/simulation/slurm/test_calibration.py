@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from schedlab import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models import QOS, Limits, Site
+from schedlab.models import QOS, Association, Limits, Site
 from schedlab.simulation.slurm.calibration import (
     Calibration,
     agreement,
@@ -19,6 +20,8 @@ from schedlab.simulation.slurm.calibration import (
     priority_begin,
 )
 from schedlab.simulation.slurm.jobs import SlurmJob, slurm_jobs
+from schedlab.simulation.slurm.replay import What, recorded_events
+from schedlab.simulation.slurm.state import SlurmState
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, ran, settings, site
 
@@ -122,6 +125,37 @@ def test_the_begin_is_found_from_recorded_priorities() -> None:
     begin = priority_begin(jobs, place)
     assert begin is not None
     assert (begin - 1795578287) % 60 in (59, 0, 1)
+
+
+def test_the_begin_is_found_from_the_priorities_at_submissions() -> None:
+    """With a classic fair share, whose factors change at each update, and no age."""
+    place = site(
+        associations=[Association("root"), *(Association("root", user) for user in ("ana", "ben"))],
+        scheduler=settings(
+            priority_type="multifactor", weight_fairshare=10_000, calc_period=60, decay_half_life=600,
+            priority_flags=("no_fair_tree",),
+        ),
+    )  # fmt: skip
+    jobs = [
+        job(k, 4, submit=7 * k, user=("ana", "ben")[k % 3 == 0], account="root", attempts=ran(7 * k, 7 * k + 20, f"n{k % 4 + 1}"))
+        for k in range(1, 60)
+    ]
+    state = SlurmState(place, jobs, -37, 1000)
+    recorded = list(jobs)
+    for event in recorded_events(jobs, []):
+        state.advance(event.time)
+        if event.what == What.SUBMIT:
+            state.submit(event.subject, event.time)
+            priority = int(state.priorities.priority[event.subject, 0])
+            recorded[event.subject] = replace(jobs[event.subject], priority=priority)
+        elif event.what == What.START:
+            nodes = [state.tables.node_index[name] for name in jobs[event.subject].attempts[0].nodes]
+            state.start(event.subject, event.time, 0, nodes)
+        else:
+            state.end(event.subject, event.time)
+    begin = priority_begin(recorded, place)
+    assert begin is not None
+    assert (begin + 37) % 60 in (59, 0, 1)
 
 
 def test_what_is_not_obeyed_is_named() -> None:
