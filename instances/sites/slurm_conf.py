@@ -406,12 +406,18 @@ PARAMETERS = {
     "bf_window": _Parameter("bf_window", _minutes_of_window),
 }  # fmt: skip
 PARAMETERS_IGNORED = word_set(
-    "max_script_size max_rpc_cnt bf_max_job_test_user build_queue_timeout enable_user_top default_gbytes "
+    "max_script_size enable_user_top default_gbytes "
     "disable_job_shrink disable_hetjob_steps requeue_delay jobs_per_user_per_hour whole_hetjob allow_zero_lic "
     "no_env_cache nohold_on_prolog_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count step_retry_time "
     "max_submit_line_size permit_job_expansion max_array_tasks max_depend_depth kill_invalid_depend "
-    "preempt_send_user_signal bb_array_stage_cnt bf_node_space_size no_backup_scheduling ume_check_interval "
+    "preempt_send_user_signal bb_array_stage_cnt no_backup_scheduling ume_check_interval "
     "delay_boot_default inventory_interval user_resv_delete"
+)
+
+
+PARAMETERS_NOT_MODELLED = word_set(
+    "max_rpc_cnt build_queue_timeout bf_node_space_size bf_window_linear bf_hetjob_prio bf_hetjob_immediate bf_topopt_enable "
+    "bf_topopt_iterations bf_allow_magnetic_slot topo_optional delay_boot extra_constraints"
 )
 
 
@@ -456,10 +462,10 @@ def _parameters(draft: Draft, where: Where, text: str) -> None:
         key, sign, amount = pair.partition("=")
         parameter = PARAMETERS.get(key.lower())
         if parameter is None:
-            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED])
+            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED, *PARAMETERS_NOT_MODELLED])
             if key.lower() in PARAMETERS_IGNORED:
                 continue
-            if proposed:
+            if proposed and key.lower() not in PARAMETERS_NOT_MODELLED:
                 draft.strange(where, f"SchedulerParameters={pair}", proposed)
             else:
                 draft.omit(f"SchedulerParameters={pair}")

@@ -765,10 +765,46 @@ def _of_reservation(r: SiteReservation) -> Iterator[str]:
         yield f"the flag MAGNETIC of the reservation {r.name}"
 
 
-def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
-    """Yield the settings of Slurm that no dispatcher of a replay obeys."""
+SELECTED = frozenset((
+    "cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "cr_lln", "none", "other_cons_res", "other_cons_tres",
+))  # fmt: skip  # SelectTypeParameters that are obeyed
+PRIORITY_FLAGS = frozenset((
+    "accrue_always", "calculate_running", "depth_oblivious", "fair_tree", "max_tres", "no_fair_tree", "no_normal_all",
+    "no_normal_assoc", "no_normal_part", "no_normal_qos", "no_normal_tres", "small_relative_to_time",
+))  # fmt: skip
+
+
+def not_obeyed_settings(settings: SchedulerSettings) -> Iterator[str]:
+    """Yield, by Slurm's names, the settings that influence a schedule and that neither a replay nor a calibration obeys.
+
+    >>> list(not_obeyed_settings(SchedulerSettings(bf_licenses=True, bf_max_time=60, priority_flags=("incr_only",))))
+    ['bf_licenses', 'bf_max_time=60 (a pass takes no time)', 'PriorityFlags=incr_only']
+    """
+    for name in ("bf_licenses", "bf_ignore_newly_avail_nodes", "time_min_as_soft_limit"):
+        if getattr(settings, name):
+            yield name
+    for name in ("max_sched_time", "bf_max_time"):
+        if getattr(settings, name):
+            yield f"{name}={getattr(settings, name)} (a pass takes no time)"
     if settings.complete_wait:
         yield f"CompleteWait={settings.complete_wait}"
+    if settings.usage_reset_period != "none":
+        yield f"PriorityUsageResetPeriod={settings.usage_reset_period}"
+    if settings.select_type != "cons_tres":
+        yield f"SelectType=select/{settings.select_type} (nodes are chosen as by cons_tres)"
+    yield from (f"SelectTypeParameters={word}" for word in settings.select_parameters if word not in SELECTED)
+    if settings.priority_type == "multifactor":
+        yield from (f"PriorityFlags={flag}" for flag in settings.priority_flags if flag not in PRIORITY_FLAGS)
+    if settings.preempt_type != "none":
+        if settings.preempt_strict_order:
+            yield "preempt_strict_order"
+        if "calculate_running" in settings.priority_flags:
+            yield "PriorityFlags=calculate_running"
+
+
+def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
+    """Yield the settings of Slurm that no dispatcher of a replay obeys."""
+    yield from not_obeyed_settings(settings)
     if settings.preempt_type != "none":
         told = "" if settings.preempt_type == "job_prio" else " (slurm and bench calibrate requeue and cancel jobs)"
         yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"

@@ -20,6 +20,8 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
+from ..features.site_limits import not_obeyed_settings
+from .events import main_delay
 from .jobs import SlurmJob, slurm_jobs
 from .replay import SlurmReplay, What, moments, node_changes, recorded_events
 from .state import REQUEUE_DELAY, SlurmState
@@ -36,7 +38,6 @@ UNOBEYED_LIMITS = frozenset({
     "max_submit_per_account",
 })  # fmt: skip
 UNOBEYED_OF_QOS = ("usage_threshold", "limit_factor")
-UNOBEYED_SETTINGS = ("bf_busy_nodes", "bf_licenses", "bf_ignore_newly_avail_nodes", "complete_wait", "max_sched_time")
 RULE = (
     "exact: one-step precision and recall are 1, and so is the share of equal starts; "
     f"good: both at least {GOOD[0]:.0%} and the mean wait within {GOOD[1]:.0%}; "
@@ -321,11 +322,9 @@ def not_obeyed(site: Site) -> list[str]:
         if not r.nodes and (r.node_count is not None or r.core_count is not None)
     )
     if isinstance(settings, SchedulerSettings):
-        names.extend(name for name in UNOBEYED_SETTINGS if getattr(settings, name))
+        names.extend(not_obeyed_settings(settings))
         if "suspend" in settings.preempt_mode or "gang" in settings.preempt_mode:
             names.append("PreemptMode=" + ",".join(settings.preempt_mode))
-        if settings.usage_reset_period != "none":
-            names.append(f"PriorityUsageResetPeriod={settings.usage_reset_period}")
     return names
 
 
@@ -425,7 +424,7 @@ def one_step(
         state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs
     ]
     settings = state.settings
-    looks = min(settings.sched_interval, settings.batch_sched_delay + 1)  # s until the main scheduler looks at an event
+    looks = min(settings.sched_interval, main_delay(settings) + 1)  # s until the main scheduler looks at an event
     periods = {False: max(within, looks), True: within}
     if settings.bf_interval > within:
         periods[True] = settings.bf_interval + within
@@ -512,9 +511,7 @@ def _begin_by_usage(
     return min(near, key=lambda begin: near[begin])
 
 
-def _error_at_submission(
-    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int
-) -> float:
+def _error_at_submission(jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int) -> float:
     """Return the median error of the priorities at the submissions if updates count from ``begin``; infinite without any."""
     changes = node_changes(site, events, jobs)
     history = recorded_events(jobs, changes)

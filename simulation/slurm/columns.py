@@ -131,7 +131,8 @@ IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a 
 RELEASES: Final = 22  # how often nodes or amounts of nodes were released
 CPU_AMOUNT: Final = 23  # the columns of CPUs and of memory among the amounts of a node, -1: none; only of jobs in units
 MEMORY_AMOUNT: Final = 24
-PARAMETERS: Final = 25
+BUSY_NODES: Final = 25  # bf_busy_nodes
+PARAMETERS: Final = 26
 
 # The place of a job among equal ones in the queue.
 SUBMIT: Final = 0

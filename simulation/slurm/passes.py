@@ -20,6 +20,7 @@ from .columns import (
     ASSOCIATION,
     BAD_CONSTRAINTS,
     BITS_OF_PARTITIONS,
+    BUSY_NODES,
     CONTIGUOUS,
     CPUS,
     DEPTH,
@@ -112,6 +113,7 @@ from .node_bits import (
     remove_all,
 )
 from .selection import (
+    BUSY_FIRST,
     EMPTY,
     MANY,
     NOW_FREE,
@@ -779,7 +781,8 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
             return now
     if now_only:
         return -1
-    ahead = machine.whole_fit[j] >= 0 and number < work.after.shape[0]
+    busy = machine.parameters[BUSY_NODES] > 0
+    ahead = machine.whole_fit[j] >= 0 and number < work.after.shape[0] and not busy
     window = FIRST_WINDOW
     aligned = 0
     i = 0
@@ -822,7 +825,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
             window *= 2
             while i < number and machine.runs[order[i], RUN_END] > aligned + window:
                 window *= 2
-            how = NOW_FREE
+            how = BUSY_FIRST if busy else NOW_FREE
             nodes = mask
             if ahead:
                 look_ahead(machine, i)

@@ -419,10 +419,13 @@ class JobPriorities:
         settings = self.site.scheduler
         assert isinstance(settings, SchedulerSettings)
         self.settings = settings
+        self._flags = set(settings.priority_flags)
+        if "no_normal_all" in self._flags:
+            self._flags |= {f"no_normal_{what}" for what in ("assoc", "part", "qos", "tres")}
         most = max((len(job.request.partitions) for job in self.jobs), default=1)
         self.priority = np.ones((len(self.jobs), max(1, most)), np.int64)
         tree, index = tree_of(self.site)
-        oblivious = "depth_oblivious" in settings.priority_flags
+        oblivious = "depth_oblivious" in self._flags
         self.shares = FairShare(
             tree, settings.decay_half_life, settings.fair_tree, settings.fair_share_dampening, oblivious
         )
@@ -435,9 +438,9 @@ class JobPriorities:
         self._qos = {q.name: q.priority / qos_most if qos_most else 0.0 for q in self.site.qos}
         part_most = max((p.job_factor for p in self.site.partitions), default=0)
         self._part = {p.name: p.job_factor / part_most if part_most else 0.0 for p in self.site.partitions}
-        if "no_normal_qos" in settings.priority_flags:
+        if "no_normal_qos" in self._flags:
             self._qos = {q.name: float(q.priority) for q in self.site.qos}
-        if "no_normal_part" in settings.priority_flags:
+        if "no_normal_part" in self._flags:
             self._part = {p.name: float(p.job_factor) for p in self.site.partitions}
         self._of_part: dict[str, dict[str, float]] = {}  # what the nodes of a partition have
         self._usage_factor = {q.name: q.usage_factor for q in self.site.qos}
@@ -494,7 +497,7 @@ class JobPriorities:
 
     def eligible(self, job: int, since: int | None) -> None:
         """Note since when a job ages; None: it does not. With PriorityFlags=ACCRUE_ALWAYS it ages from its submission on."""
-        if since is not None and "accrue_always" in self.settings.priority_flags:
+        if since is not None and "accrue_always" in self._flags:
             since = self.jobs[job].submit
         self._factors.since[job] = NOT_ELIGIBLE if since is None else since
 
@@ -551,7 +554,7 @@ class JobPriorities:
     def size_factors(self) -> Floats:
         """Return the factors of the sizes of the jobs, shape (jobs,)."""
         cpus, nodes = self.cpus, self.min_nodes
-        if "small_relative_to_time" in self.settings.priority_flags:
+        if "small_relative_to_time" in self._flags:
             minutes = np.array([max(1, (job.limit or 60) // 60) for job in self.jobs], np.int64)
             share = np.maximum(cpus, nodes * self._all_cpus / self._all_nodes) / minutes / self._all_cpus
         else:
@@ -622,7 +625,7 @@ class JobPriorities:
         most = max((a.priority or 0 for a in self.site.associations), default=0)
         if own is None or not own.priority or not most:
             return 0.0
-        if "no_normal_assoc" in s.priority_flags:
+        if "no_normal_assoc" in self._flags:
             return float(s.weight_assoc * own.priority)
         return s.weight_assoc * own.priority / most
 
@@ -685,7 +688,7 @@ class JobPriorities:
         weights = {} if part is None else part.billing_weights
         if not weights:
             return float(used["cpu"])
-        return billable(weights, {**self.tres(job), **used}, "max_tres" in self.settings.priority_flags)
+        return billable(weights, {**self.tres(job), **used}, "max_tres" in self._flags)
 
     def _of_tres(self, tres: Mapping[str, float], partition: str) -> float:
         """Return the weighted factor of the resources that a job requests, in a partition."""
@@ -693,7 +696,7 @@ class JobPriorities:
         total = 0.0
         for name, weight in self.settings.weight_tres.items():
             amount = self._amount(name, part, tres)
-            if "no_normal_tres" in self.settings.priority_flags:
+            if "no_normal_tres" in self._flags:
                 total += weight * amount
                 continue
             has = self._amount(name, part, self._has(partition))
@@ -706,7 +709,7 @@ class JobPriorities:
         if name != "billing":
             return tres.get(name, 0)
         weights = {} if part is None else part.billing_weights
-        return int(billable(weights, tres, "max_tres" in self.settings.priority_flags))
+        return int(billable(weights, tres, "max_tres" in self._flags))
 
     def _has(self, partition: str) -> dict[str, float]:
         """Return what the nodes of a partition have."""

@@ -247,6 +247,9 @@ class SlurmState:
         self.state = np.full(size, FUTURE, np.int64)
         self.held = [""] * size  # why a waiting job is not eligible
         self._blocked: dict[int, set[int]] = defaultdict(set)  # job: those that wait for it
+        self._single: dict[tuple[str, str], set[int]] = defaultdict(
+            set
+        )  # name and user: jobs that must be the only one
         self._by_id: dict[str, list[int]] = defaultdict(list)
         for k, job in enumerate(self.jobs):
             self._by_id[job.id].append(k)
@@ -262,6 +265,7 @@ class SlurmState:
         self._ended_well: dict[int, bool] = {}
         self._started: set[int] = set()
         self._begin_of = [job.submit + job.request.begin for job in self.jobs]
+        self._parameters(self.begin)  # jobs may be placed before the first pass
 
     # --- What happens.
 
@@ -272,6 +276,8 @@ class SlurmState:
         if begin is not None:
             self._begin_of[job] = begin
         for dependency in self.jobs[job].request.dependencies:
+            if dependency.kind == "singleton":
+                self._single[self._name_of(job)].add(job)
             for name in dependency.jobs:
                 for other in self._by_id.get(name, ()):
                     self._blocked[other].add(job)
@@ -382,6 +388,10 @@ class SlurmState:
             return never
         return "" if all(met) else "Dependency"
 
+    def _name_of(self, job: int) -> tuple[str, str]:
+        """Return what the jobs have in common of which only one may run, with singleton: their name and user."""
+        return self.jobs[job].name, self.jobs[job].user
+
     def _is_single(self, job: int) -> bool:
         each = self.jobs[job]
         for k in [*self.waiting, *self.tables.running]:
@@ -440,12 +450,24 @@ class SlurmState:
 
     def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
         """Let a running job end; ``requeued``: it will be submitted again."""
+        self._renew_array(job, now)
         self.tables.remove(job)
         self.priorities.ended(job, now)
         self.priorities.eligible(job, None)
         if requeued:
             return
         self._leave(job, now, state == ENDED_WELL)
+
+    def _renew_array(self, job: int, now: int) -> None:
+        """Let the tasks of an array wait anew that may run no further task until one ends, for bf_min_age_reserve."""
+        array = self.jobs[job].array
+        if not array or not self.settings.bf_min_age_reserve:
+            return
+        running, most = self.tables.arrays[self.tables.job[job, c.ARRAY]].tolist()
+        if 0 < most <= running:
+            for other in self._by_id[array]:
+                if self.state[other] == WAITING:
+                    self.tables.job[other, c.ELIGIBLE] = now
 
     def cancel(self, job: int, now: int) -> None:
         """Cancel a waiting job."""
@@ -467,7 +489,7 @@ class SlurmState:
         self._release(job, now)
 
     def _release(self, job: int, now: int) -> None:
-        for other in list(self._blocked.get(job, ())):
+        for other in sorted({*self._blocked.get(job, ()), *self._single.get(self._name_of(job), ())} - {job}):
             if self.state[other] == WAITING:
                 self._test(other, now)
 
@@ -556,6 +578,7 @@ class SlurmState:
         p[c.ONE_RESERVE] = s.bf_one_resv_per_job
         p[c.SPACE] = s.bf_max_job_test
         p[c.RUNNING_RESERVE] = s.bf_running_job_reserve
+        p[c.BUSY_NODES] = s.bf_busy_nodes
 
     def _pass(self, queue: Ints, backfill: bool) -> list[SlurmStart]:
         """Run a pass over jobs; return what it started in the tables."""

@@ -173,6 +173,7 @@ Frobnicate=1
         "BurstBufferType=burst_buffer/datawarp",
         "JobSubmitPlugins=lua",
         "SchedulerParameters=bf_topopt_enable",
+        "SchedulerParameters=max_rpc_cnt=100",
         "Colour of nodes (not known, slurm.conf, line 1)",
         "Frobnicate (not known, slurm.conf, line 10)",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,7 +138,14 @@ def test_the_begin_is_found_from_the_priorities_at_submissions() -> None:
         ),
     )  # fmt: skip
     jobs = [
-        job(k, 4, submit=7 * k, user=("ana", "ben")[k % 3 == 0], account="root", attempts=ran(7 * k, 7 * k + 20, f"n{k % 4 + 1}"))
+        job(
+            k,
+            4,
+            submit=7 * k,
+            user=("ana", "ben")[k % 3 == 0],
+            account="root",
+            attempts=ran(7 * k, 7 * k + 20, f"n{k % 4 + 1}"),
+        )
         for k in range(1, 60)
     ]
     state = SlurmState(place, jobs, -37, 1000)
@@ -160,7 +168,36 @@ def test_the_begin_is_found_from_the_priorities_at_submissions() -> None:
 
 def test_what_is_not_obeyed_is_named() -> None:
     limited = QOS("long", limits=Limits(grp_wall=3600, grp_jobs=3), usage_threshold=0.1)
-    place = site(qos=[limited], scheduler=settings(bf_busy_nodes=True, preempt_mode=("suspend", "gang")))
+    place = site(qos=[limited], scheduler=settings(bf_licenses=True, preempt_mode=("suspend", "gang")))
     assert not_obeyed(place) == [
-        "grp_wall of QOS long", "usage_threshold of QOS long", "bf_busy_nodes", "PreemptMode=suspend,gang",
+        "grp_wall of QOS long", "usage_threshold of QOS long", "bf_licenses", "PreemptMode=suspend,gang",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"select_type": "linear"}, "SelectType=select/linear (nodes are chosen as by cons_tres)"),
+        ({"select_parameters": ("cr_socket",)}, "SelectTypeParameters=cr_socket"),
+        ({"priority_type": "multifactor", "priority_flags": ("incr_only",)}, "PriorityFlags=incr_only"),
+        ({"usage_reset_period": "daily"}, "PriorityUsageResetPeriod=daily"),
+        ({"complete_wait": 5}, "CompleteWait=5"),
+        ({"bf_max_time": 60}, "bf_max_time=60 (a pass takes no time)"),
+        ({"preempt_type": "qos", "preempt_strict_order": True}, "preempt_strict_order"),
+    ],
+)
+def test_settings_that_are_read_and_not_obeyed_are_named(given: dict[str, Any], named: str) -> None:
+    assert named in not_obeyed(site(scheduler=settings(**given)))
+
+
+@pytest.mark.parametrize(
+    "obeyed",
+    [
+        {"bf_busy_nodes": True}, {"assoc_limit_stop": True}, {"bf_one_resv_per_job": True}, {"pack_serial_at_end": True},
+        {"sched_min_interval": 5_000_000}, {"over_time_limit": 60}, {"priority_type": "basic"},
+        {"priority_type": "multifactor", "priority_flags": ("max_tres", "no_fair_tree", "depth_oblivious")},
+        {"select_parameters": ("cr_core_memory", "cr_lln")},
+    ],
+)  # fmt: skip
+def test_settings_that_are_obeyed_are_not_named(obeyed: dict[str, Any]) -> None:
+    assert not_obeyed(site(scheduler=settings(**obeyed))) == []

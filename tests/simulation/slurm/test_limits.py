@@ -165,3 +165,15 @@ def test_jobs_with_a_limit_of_their_qos_count_in_that_of_the_account(limits: Lim
     running = [(job(k, account="chem", qos="limited"), -10, ["n1"]) for k in (1, 2)]
     waiting = [job(3, account="chem", qos="limited"), job(4, account="chem", qos="normal")]
     assert started(state_with(place, waiting, running)).keys() == {"3"}
+
+
+def test_a_singleton_starts_when_the_other_job_of_its_name_has_ended() -> None:
+    alone = (Dependency("singleton"),)
+    waiting = [
+        job(k, 1, name="solo", user=user, dependencies=alone) for k, user in ((1, "ana"), (2, "ana"), (3, "ben"))
+    ]
+    state = state_with(site(nodes=2), waiting)
+    assert list(started(state)) == ["1", "3"]
+    assert state.reason(1) == "Dependency"
+    state.end(0, 10)
+    assert [s.job for s in state.main(11)] == [1]

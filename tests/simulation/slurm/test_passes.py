@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from schedlab.models import QOS, Limits, Partition, SiteNode, SiteReservation
+from schedlab.simulation.slurm.columns import ELIGIBLE
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
 TWO = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n2", "n3"))]
@@ -106,6 +107,38 @@ def test_with_assoc_limit_stop_a_qos_that_is_full_is_blocked_for_later_jobs_of_i
         state = state_with(site(nodes=2, parts=parts, qos=[full], scheduler=scheduler), waiting, running)
         assert started(state, backfill=True) == starts
         assert int(state.tables.planned[2]) == planned
+
+
+def test_with_bf_busy_nodes_a_planned_job_has_busy_nodes_and_one_idle_node_more() -> None:
+    """Job 3 has 8 CPUs of n1 and n2 at 100; with the setting, n3 is held for it, too, as in Slurm 22.05."""
+    running = [(job(1, 4, limit=100), 0, ["n1"]), (job(2, 2, limit=100), 0, ["n2"])]
+    waiting = [job(3, 8, limit=60), job(4, 1, limit=500, nodes="n3")]
+    for busy, starts, planned in ((False, {"4": ("n3",)}, 0), (True, {}, 160)):
+        state = state_with(site(nodes=3, scheduler=settings(bf_busy_nodes=busy)), waiting, running)
+        assert started(state, backfill=True) == starts
+        assert int(state.tables.planned[2]) == 100
+        assert int(state.tables.planned[3]) == planned
+
+
+def test_with_bf_busy_nodes_busy_nodes_come_before_idle_ones_of_lower_numbers() -> None:
+    machine = [SiteNode("n1", 4), SiteNode("n2", 8), SiteNode("n3", 8)]
+    running = [(job(1, 8, limit=100), 0, ["n2"]), (job(2, 8, limit=100), 0, ["n3"])]
+    waiting = [job(3, 8, limit=60), job(4, 4, limit=500, nodes="n1"), job(5, 8, limit=10, nodes="n3")]
+    state = state_with(site(machine=machine, nodes=3, scheduler=settings(bf_busy_nodes=True)), waiting, running)
+    started(state, backfill=True)
+    assert [int(state.tables.planned[k]) for k in (2, 3, 4)] == [100, 160, 100]  # job 3 has n2, and n1 beside it
+
+
+def test_tasks_of_a_full_array_begin_to_wait_anew() -> None:
+    """With bf_min_age_reserve they hold no reservation for a time after another task has ended."""
+    tasks = [job(1, 2, array="1", task=k, array_limit=1) for k in (1, 2)]
+    state = state_with(
+        site(nodes=1, scheduler=settings(bf_min_age_reserve=10)), [*tasks[:1], job(2, 4, limit=20), *tasks[1:]]
+    )
+    assert [s.job for s in state.main(0)] == [0]
+    state.end(0, 50)
+    assert int(state.tables.job[2, ELIGIBLE]) == 50
+    assert int(state.tables.job[1, ELIGIBLE]) == 0
 
 
 def test_young_jobs_hold_no_reservation() -> None:
