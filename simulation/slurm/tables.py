@@ -517,20 +517,21 @@ class Tables:
             self.use[node, c.USE_COLUMNS + run[c.RUN_PARTITION]] += sign
 
     def _spread(self, job: int, nodes: Sequence[int]) -> None:
-        """Write a choice of these nodes on which the CPUs of a job are spread evenly."""
+        """Write a choice of these nodes on which the CPUs of a job are dealt in turns, to those that have some free as long as any has."""
         row = self.job[job]
-        left = int(row[c.MIN_CPUS])
+        total = self.total[list(nodes), c.CPUS]
+        cpus = np.ones(len(nodes), np.int64)
+        for most in (np.minimum(np.maximum(self.free[list(nodes), c.CPUS], 1), total), total):
+            while cpus.sum() < row[c.MIN_CPUS] and (cpus < most).any():
+                open_to = np.flatnonzero(cpus < most)
+                cpus[open_to[: int(row[c.MIN_CPUS] - cpus.sum())]] += 1
+        if row[c.WHOLE]:
+            cpus = total
         taken = np.zeros((len(nodes), 4), np.int64)
-        for i, n in enumerate(nodes):
-            share = -(-left // (len(nodes) - i))
-            cpus = int(self.total[n, c.CPUS])
-            if not row[c.WHOLE]:
-                cpus = max(1, min(share, cpus))
-            left -= share
-            taken[i, TAKEN_NODE] = n
-            taken[i, TAKEN_CPUS] = cpus
-            taken[i, TAKEN_MEMORY] = max(0, cpus * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
-            taken[i, TAKEN_GPUS] = row[c.GPUS]
+        taken[:, TAKEN_NODE] = nodes
+        taken[:, TAKEN_CPUS] = cpus
+        taken[:, TAKEN_MEMORY] = np.maximum(0, np.maximum(cpus * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE]))
+        taken[:, TAKEN_GPUS] = row[c.GPUS]
         self._work.taken[: len(nodes)] = taken[np.argsort(taken[:, TAKEN_NODE])]
 
     def empty_nodes(self, job: int, part: int) -> list[int]:
