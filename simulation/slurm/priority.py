@@ -432,6 +432,7 @@ class JobPriorities:
         self.association = np.array([self._association(job, index) for job in self.jobs], np.int64)
         self._index = index
         self._next_basic = MOST
+        self._basic: set[int] = set()  # jobs that have a priority, with priority/basic
         self._running: dict[int, tuple[int, float]] = {}  # job: start, billing times the usage factor of its QOS
         self._updated = self.begin
         qos_most = max((q.priority for q in self.site.qos), default=0)
@@ -478,10 +479,12 @@ class JobPriorities:
         return self._updated + self.settings.calc_period
 
     def submitted(self, job: int, now: int) -> None:
-        """Give a job its first priority."""
+        """Give a job its first priority; with priority/basic, one that comes back keeps its own."""
         if not self.multifactor:
-            self._next_basic -= 1
-            self.priority[job] = max(1, self._next_basic - self.jobs[job].request.nice)
+            if job not in self._basic:
+                self._basic.add(job)
+                self._next_basic -= 1
+                self.priority[job] = max(1, self._next_basic - self.jobs[job].request.nice)
             return
         self._know(job)
         self._compute([job], now)

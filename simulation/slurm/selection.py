@@ -38,6 +38,7 @@ from .columns import (
     MEMORY_PER_NODE,
     MIN_CPUS,
     MIN_NODES,
+    NODE_LIMIT,
     PART_MAX_NODES,
     PART_MIN_NODES,
     PER_NODE,
@@ -920,6 +921,8 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: In
     in_units = machine.parameters[IN_UNITS] > 0
     least = max(job[MIN_NODES], part[PART_MIN_NODES])
     most = part[PART_MAX_NODES]
+    if job[NODE_LIMIT] > 0:
+        most = min(most, job[NODE_LIMIT])
     wanted = least
     if job[MAX_NODES] > 0:
         most = min(job[MAX_NODES], most)

@@ -222,6 +222,9 @@ class Tables:
                 need[k, c.LIMIT_CPUS] = max(need[k, c.LIMIT_CPUS], whole)
         self.need = need
         self.limits = LimitGroups(self.site, jobs, need, self.gpu_types, self.licences)
+        for k in range(len(jobs)):
+            most = self.limits.most_nodes(k)
+            self.job[k, c.NODE_LIMIT] = 0 if most is None else most
 
     def _request(self, row: Ints, job: SlurmJob, part: Partition) -> None:
         r = job.request

@@ -177,3 +177,12 @@ def test_a_singleton_starts_when_the_other_job_of_its_name_has_ended() -> None:
     assert state.reason(1) == "Dependency"
     state.end(0, 10)
     assert [s.job for s in state.main(11)] == [1]
+
+
+def test_a_job_takes_no_more_nodes_than_its_limits_allow() -> None:
+    """Without the limit it has 1 CPU of n1 and n2, and 3 of n3; with it, the last node that it may take must be enough."""
+    running = [(job(k, 3, user="ben", account="chem", qos="normal"), 0, [f"n{k}"]) for k in (1, 2)]
+    for most, nodes in ((None, ("n1", "n2", "n3")), (2, ("n1", "n3"))):
+        place = limited(qos=Limits(max_tres_per_user={} if most is None else {"node": most}), nodes=3)
+        state = state_with(place, [job(3, 5, account="chem", qos="normal")], running)
+        assert started(state) == {"3": nodes}

@@ -203,3 +203,6 @@ def test_basic_priorities_are_in_the_order_of_submission() -> None:
     for k in (2, 0, 1):
         p.submitted(k, 0)
     assert p.priority[2, 0] > p.priority[0, 0] > p.priority[1, 0]
+    before = p.priority[2, 0]
+    p.submitted(2, 100)  # it comes back after a failure of its node
+    assert p.priority[2, 0] == before
