@@ -56,19 +56,29 @@ def seconds(text: str) -> int:
     return int(duration(re.sub(r" ?sec$", "", text), 1))
 
 
+def _up_to_minutes(length: int) -> int:
+    """Return a time in s, rounded up to whole minutes, as Slurm keeps it."""
+    return -(-length // 60) * 60
+
+
 def minutes(text: str) -> int:
-    """Return a time in which a number alone is minutes, in s. Raises WrongValue."""
-    return int(duration(re.sub(r" ?min$", "", text)))
+    """Return a time in which a number alone is minutes, in s. Raises WrongValue.
+
+    >>> minutes("5"), minutes("00:00:30")
+    (300, 60)
+    """
+    return _up_to_minutes(int(duration(re.sub(r" ?min$", "", text))))
 
 
 def minutes_or_none(text: str) -> int | None:
     """Return a limit of time in which a number alone is minutes, in s; None for no limit. Raises WrongValue."""
-    return limit(re.sub(r" ?min$", "", text))
+    length = limit(re.sub(r" ?min$", "", text))
+    return None if length is None else _up_to_minutes(length)
 
 
 def half_life(text: str) -> int:
     """Return a time in s; 0 for none. Raises WrongValue."""
-    return limit(text) or 0
+    return minutes_or_none(text) or 0
 
 
 def whole(text: str) -> int:
@@ -249,7 +259,7 @@ NODE_IGNORED = word_set(
     "topology certificate certtoken state.reason dynamicnormal restrictedcorespergpu"
 )
 PARTITION_KEYS: Table = {
-    "nodes": ("nodes", plain), "maxtime": ("max_time", limit), "defaulttime": ("default_time", limit),
+    "nodes": ("nodes", plain), "maxtime": ("max_time", minutes_or_none), "defaulttime": ("default_time", minutes_or_none),
     "minnodes": ("min_nodes", whole), "maxnodes": ("max_nodes", count_limit),
     "maxcpuspernode": ("max_cpus_per_node", count_limit),
     "defmempercpu": ("def_mem_per_cpu", memory_limit), "maxmempercpu": ("max_mem_per_cpu", memory_limit),

@@ -641,7 +641,8 @@ class JobPriorities:
     def tres(self, job: int) -> dict[str, float]:
         """Return what a job requests, by Slurm's names of resources; memory in MB."""
         request = self.jobs[job].request
-        cpus, nodes = int(self.cpus[job]), int(self.min_nodes[job])
+        nodes = int(self.min_nodes[job])
+        cpus = max(request.cpus or 0, (request.tasks or 0) * (request.cpus_per_task or 1)) or int(self.cpus[job])
         amounts: dict[str, float] = {"cpu": cpus, "node": nodes, "mem": self._memory(job, cpus, nodes)}
         tasks = request.tasks or 1
         for each in request.gres:
