@@ -20,6 +20,7 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
+from ...models.words import how_many
 from ..features.site_limits import not_obeyed_settings
 from .events import main_delay
 from .jobs import SlurmJob, slurm_jobs
@@ -295,8 +296,25 @@ def calibrate(
             if errors[k] > 0
         ),
         verdict=_verdict(one, free),
-        not_modelled=(*site.not_modelled, *not_obeyed(site)),
+        not_modelled=(*site.not_modelled, *not_obeyed(site), *_not_obeyed_requests(jobs)),
     )
+
+
+def _not_obeyed_requests(jobs: Sequence[SlurmJob]) -> list[str]:
+    """Return what jobs ask for that the replay does not obey, with their numbers."""
+    names = []
+    counted = [job for job in jobs if "*" in job.request.features or "[" in job.request.features]
+    if counted:
+        names.append(
+            f"constraints such as [a|b] and a*2 (each node has one of the features; {how_many(len(counted), 'job', ',')})"
+        )
+    gpus = [job for job in jobs if job.request.memory_per_gpu]
+    if gpus:
+        names.append(f"--mem-per-gpu ({how_many(len(gpus), 'job', ',')})")
+    late = [job for job in jobs if any(dependency.delay for dependency in job.request.dependencies)]
+    if late:
+        names.append(f"the delay of --dependency=after:ID+MINUTES ({how_many(len(late), 'job', ',')})")
+    return names
 
 
 def not_obeyed(site: Site) -> list[str]:
@@ -314,6 +332,8 @@ def not_obeyed(site: Site) -> list[str]:
     owners = [(f"QOS {q.name}", q.limits) for q in site.qos] + [(a.label, a.limits) for a in site.associations]
     for owner, limits in owners:
         names.extend(f"{name} of {owner}" for name, _ in limits.given() if name in UNOBEYED_LIMITS)
+    if any("node" in tres for _, limits in owners for tres in (limits.grp_tres, limits.max_tres_per_user)):
+        names.append("that nodes shared by the jobs of a limit of nodes count once (they count for each job)")
     for q in site.qos:
         names.extend(f"{name} of QOS {q.name}" for name in UNOBEYED_OF_QOS if getattr(q, name) is not None)
     names.extend(

@@ -170,6 +170,7 @@ def test_what_the_settings_say() -> None:
     settings = SchedulerSettings(accounting_enforce=("associations", "limits", "qos"), priority_flags=("no_fair_tree",))
     assert settings.enforces_associations and settings.enforces_limits and settings.enforces_qos
     assert not settings.fair_tree and not settings.counts_memory
+    assert not SchedulerSettings(priority_flags=("depth_oblivious",)).fair_tree
     assert not SchedulerSettings().enforces_associations
     assert SchedulerSettings(select_parameters=("cr_cpu_memory",)).counts_memory
     assert PBSSettings().by_queue

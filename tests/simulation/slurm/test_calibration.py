@@ -11,7 +11,7 @@ import pytest
 from schedlab import WrongValue
 from schedlab.instances.formats.sacct import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models import QOS, Association, Limits, Site
+from schedlab.models import QOS, Association, Dependency, Limits, Site, SiteNode
 from schedlab.simulation.slurm.calibration import (
     Calibration,
     agreement,
@@ -188,6 +188,21 @@ def test_what_is_not_obeyed_is_named() -> None:
 )
 def test_settings_that_are_read_and_not_obeyed_are_named(given: dict[str, Any], named: str) -> None:
     assert named in not_obeyed(site(scheduler=settings(**given)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"features": "[a|b]"}, "constraints such as [a|b] and a*2 (each node has one of the features; 1 job)"),
+        ({"memory_per_gpu": 1000}, "--mem-per-gpu (1 job)"),
+        ({"dependencies": (Dependency("after", ("1",), 300),)}, "the delay of --dependency=after:ID+MINUTES (1 job)"),
+    ],
+)
+def test_what_jobs_ask_for_and_do_not_get_is_named(asked: dict[str, Any], named: str) -> None:
+    machine = [SiteNode(f"n{k}", 4, features=("a",)) for k in range(1, 5)]
+    jobs = [job(1, attempts=ran(0, 10, "n1")), job(2, 1, attempts=ran(0, 10, "n2"), **asked)]
+    result = calibrate(jobs, site(machine=machine), replays=1)
+    assert named in result.not_modelled
 
 
 @pytest.mark.parametrize(

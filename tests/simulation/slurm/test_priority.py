@@ -181,6 +181,13 @@ def test_the_weights_of_resources(flags: tuple[str, ...], expected: float) -> No
     assert state.priorities.priority[0, 0] == expected
 
 
+def test_a_job_of_whole_nodes_counts_the_cpus_that_it_asked_for_in_the_weights_of_resources() -> None:
+    scheduler = settings(priority_type="multifactor", weight_tres={"cpu": 160.0}, weight_job_size=1600)
+    state = SlurmState(site(scheduler=scheduler), [job(1, 2, min_nodes=2, max_nodes=2, exclusive="node")], 0, 100)
+    state.submit(0, 0)
+    assert state.priorities.priority[0, 0] == 160 * 2 / 16 + 1600 * (2 / 4 + 8 / 16) / 2
+
+
 @pytest.mark.parametrize(("flags", "usage"), [((), 2 * 1 + 1 * 8), (("max_tres",), 8)])
 def test_usage_counts_the_billing_of_the_partition(flags: tuple[str, ...], usage: float) -> None:
     parts = [Partition("p", ("n1",), default=True, billing_weights={"cpu": 1.0, "gres/gpu": 8.0})]
