@@ -236,6 +236,7 @@ class FairShare:
             for k in children:
                 self._share[k] = self.nodes[k].shares / total if total and self.nodes[k].shares > 0 else 0.0
         self._effective = np.ones(size)
+        self._part = np.zeros(size)  # the usage of each association in that of the root, when it was last computed
         self._of_all = np.ones(size)  # the share of each association in that of the root
         for k, node in enumerate(self.nodes):
             if node.parent >= 0:
@@ -304,10 +305,12 @@ class FairShare:
 
     def renew(self) -> None:
         """Compute the effective usage of the accounts from the usage now, and forget that of the users."""
-        for k, node in enumerate(self.nodes):
-            self._known[k] = False
-            if not node.is_user:
-                self.know(k)
+        self._known[:] = False
+        above = [0]
+        while above:  # depth first; of siblings the last one first, as a recorded Slurm did
+            k = above.pop()
+            self.know(k)
+            above.extend(child for child in self._children[k] if not self.nodes[child].is_user)
 
     def know(self, k: int) -> None:
         """Compute the effective usage and the classic factor of an association, unless they are known."""
@@ -330,6 +333,7 @@ class FairShare:
     def _effective_usage(self, k: int) -> float:
         node = self.nodes[k]
         own = self._part_of_all(k)
+        self._part[k] = own
         above = float(self._effective[node.parent])
         if self.nodes[node.parent].parent < 0:  # a child of the root
             return own
@@ -342,13 +346,16 @@ class FairShare:
         return own + (above - own) * float(self._share[k])
 
     def _oblivious_usage(self, k: int, own: float, above: float) -> float:
-        """Return the effective usage with DEPTH_OBLIVIOUS: by how much the account and, in it, the association exceed their shares."""
+        """Return the effective usage with DEPTH_OBLIVIOUS: by how much the account and, in it, the association exceed their shares.
+
+        That of the siblings is the one of when they were last computed.
+        """
         parent = self.nodes[k].parent
         share, share_above = float(self._of_all[k]), float(self._of_all[parent])
         if not (share and share_above and above and own):
             return own
         of_parent = above / share_above
-        siblings = sum(self._part_of_all(other) for other in self._children[parent] if self.nodes[other].shares >= 0)
+        siblings = sum(float(self._part[other]) for other in self._children[parent] if self.nodes[other].shares >= 0)
         in_parent = own / share / (siblings / share_above)
         exponent = 1.0
         if math.log(of_parent) * math.log(in_parent) < 0:

@@ -150,6 +150,10 @@ def test_depth_oblivious_fair_share() -> None:
     for k, amount in {3: 25, 4: 50, 5: 25}.items():
         shares.use(k, amount)
     shares.rank()
+    assert shares.factor[3] == pytest.approx(
+        2 ** -((0.75 / 0.6) * ((0.25 / 0.15) / (0.25 / 0.6)))
+    )  # ben's is not yet known
+    shares.rank()
     assert shares.factor[3] == pytest.approx(2 ** -((0.75 / 0.6) * ((0.25 / 0.15) / (0.75 / 0.6))))
     below = 1 / (1 + (5 * np.log(0.75 / 0.6)) ** 2)  # ben has used less than his share of A: it counts less
     assert shares.factor[4] == pytest.approx(2 ** -((0.75 / 0.6) * ((0.5 / 0.45) / (0.75 / 0.6)) ** below))
