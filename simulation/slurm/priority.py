@@ -701,6 +701,16 @@ class JobPriorities:
             return float(used["cpu"])
         return billable(weights, {**self.tres(job), **used}, "max_tres" in self._flags)
 
+    def billings(self, cpus: Floats) -> Floats:
+        """Return what each job counts in its usage each second, if it has so many CPUs in its first partition."""
+        counted: Floats = cpus.copy()
+        if any(part.billing_weights for part in self.site.partitions):
+            for k, job in enumerate(self.jobs):
+                partition = job.request.partitions[0] if job.request.partitions else ""
+                counted[k] = self.billing(k, partition, {"cpu": float(cpus[k])})
+        counted *= np.array([self.usage_factor(k) for k in range(len(self.jobs))])
+        return counted
+
     def _of_tres(self, tres: Mapping[str, float], partition: str) -> float:
         """Return the weighted factor of the resources that a job requests, in a partition."""
         part = self._partition(partition)

@@ -205,6 +205,7 @@ def test_usage_counts_the_billing_of_the_partition(flags: tuple[str, ...], usage
     assert len(state.main(0)) == 1
     state.end(0, 10)
     assert state.priorities.shares.usage[0] == 10 * usage
+    assert state.priorities.billings(np.array([2.0])).tolist() == [usage]
 
 
 def test_basic_priorities_are_in_the_order_of_submission() -> None:
