@@ -9,10 +9,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from schedlab.bench import WrongUse
-from schedlab.bench.records.store import read
+from schedlab.bench import UNREADABLE, WrongUse
+from schedlab.bench.records import read
 from schedlab.bench.runs import process
-from schedlab.bench.runs.process import UNREADABLE, Child
+from schedlab.bench.runs.process import Child
 
 # Python runs it at the start of each process, workers of the bench included.
 BLOCK = """

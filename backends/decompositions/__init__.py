@@ -13,6 +13,12 @@ docstring:
   backend without intervals
 """
 
-from .constructs import ALL, Construct, constructs_of
+from ...later import names_later
+from .constructs import ALL, LEVELS, NOT_LINEAR, SEQUENCES, STATED, STATES, Construct, constructs_of
 
-__all__ = ["ALL", "Construct", "constructs_of"]
+__all__ = ["ALL", "Construct", "LEVELS", "NOT_LINEAR", "SEQUENCES", "STATED", "STATES", "constructs_of"]
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "chain": ("Chain", "decompose", "linear_model"),
+}
+__getattr__ = names_later(__name__, inner=INNER)

@@ -17,8 +17,14 @@ Symbols used in all of them, for an interval i (times and sizes in seconds)::
     lo(x), hi(x)  a lower and an upper bound of the column or expression x
 """
 
+from ...later import names_later
 from .constraints import IntervalColumns
 from .form import Blocks, LinearForm
 from .lowering import Lowered, lower, require_options
 
 __all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower", "require_options"]
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "form": ("safe_bound",),
+}
+__getattr__ = names_later(__name__, inner=INNER)

@@ -432,7 +432,7 @@ def _faults_of_run(
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
     from ...simulation.features.requeue import requeue_of
-    from ...simulation.features.site_limits import site_limits
+    from ...simulation.features.site_limits import limits_of_site
     from ...simulation.features.site_reservations import reservations_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
@@ -448,7 +448,7 @@ def _faults_of_run(
         within=within,
         on_each_node=bool(within) and limits_each_node(record["method"]),
         stops=[stop for feature in added for stop in feature.stops(replayed)],
-        limits_of=None if case.site is None else site_limits(case.site),
+        limits_of=None if case.site is None else limits_of_site(case.site),
         reserved_of=None if case.site is None else reservations_of(case.site),
         preempted=None if slurm is None else PreemptionRules(slurm.on(case.site), requeue_of(settings.requeue)),
     )

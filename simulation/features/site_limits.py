@@ -403,7 +403,7 @@ def enforces_limits(site: Site) -> bool:
     return isinstance(site.scheduler, PBSSettings) or site.scheduler.enforces_limits
 
 
-def site_limits(site: Site) -> LimitsOf:
+def limits_of_site(site: Site) -> LimitsOf:
     """Return the function that gives the limits of a site on the running jobs of a workload.
 
     Parameters
@@ -420,7 +420,7 @@ def site_limits(site: Site) -> LimitsOf:
     >>> from schedlab.models import Dispatch, Job
     >>> jobs = [Job(f"j{k}", 0, 60, 1, {"cores": 1}, "p", runtime=60, user="ana") for k in range(3)]
     >>> made = on_site(Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), site)
-    >>> [(x.name, x.most, x.rows.tolist()) for x in site_limits(site)(*made)]
+    >>> [(x.name, x.most, x.rows.tolist()) for x in limits_of_site(site)(*made)]
     [('max_jobs_per_user of QOS two, user ana', 2, [0, 1, 2])]
     """
 
@@ -646,7 +646,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         for label, least, amounts in _too_small(owner, rules, held):
             note(rows[amounts[rows] < least], f"{label} is {least:,}, and it asks for less")
     if enforces_limits(site):
-        for limit in site_limits(site)(w, platform):
+        for limit in limits_of_site(site)(w, platform):
             note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
     return why
 

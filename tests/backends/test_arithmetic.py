@@ -3,12 +3,8 @@
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, backend
-from schedlab.backends.conformance.agreement import Contender, examine_one
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_constructs import ARITHMETIC, RandomArithmetic
-from schedlab.backends.decompositions import ALL, constructs_of
-from schedlab.backends.decompositions.chain import Chain
-from schedlab.backends.decompositions.constructs import NOT_LINEAR
+from schedlab.backends.conformance import ARITHMETIC, Contender, RandomArithmetic, brute_force, examine_one
+from schedlab.backends.decompositions import ALL, NOT_LINEAR, Chain, constructs_of
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, Outcome, Result, driver, result, run
-from schedlab.bench.records.record import outcome
-from schedlab.bench.tables.methods import ViewResults
+from schedlab.bench.records import outcome
+from schedlab.bench.tables import ViewResults
 from schedlab.models import Dispatch, Encoding, Job, NodeGroup, Platform, Queue
 
 LOWERINGS: list[dict[str, Any]] = [

@@ -6,10 +6,8 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits
-from schedlab.backends.conformance.agreement import Contender, fixed, judge
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import Construct
-from schedlab.backends.decompositions.chain import decompose
+from schedlab.backends.conformance import Contender, brute_force, fixed, judge
+from schedlab.backends.decompositions import Construct, decompose
 
 LIMITS = Limits(time=30, threads=1)
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex

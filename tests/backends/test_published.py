@@ -4,7 +4,7 @@ import pytest
 import schedlab as sl
 from on_backends import usable
 from published_models import MODELS
-from schedlab.backends.conformance.agreement import Contender
+from schedlab.backends.conformance import Contender
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "cpo"]  # pyomo before docplex
 LONG = ("houses with skilled workers", "cpo")

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 from in_process import perform_in_process
 from schedlab.backends import Incumbent, Result
+from schedlab.bench import Run, View
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.accounts import fields
-from schedlab.bench.records.record import outcome, plain, record
-from schedlab.bench.records.store import Store
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
+from schedlab.bench.records import Store, outcome, plain
+from schedlab.bench.records.record import record
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 
 
 @pytest.fixture

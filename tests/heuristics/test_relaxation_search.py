@@ -5,11 +5,10 @@ import random
 
 import numpy as np
 import pytest
+from neighbourhoods import improve
 from schedlab.backends import Limits, SolverUnavailable, UnknownName
-from schedlab.heuristics import first_solution, multi_search, relaxation_search
-from schedlab.heuristics.neighbourhood_solve import improve, improve_placed
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, StepFunction
-from schedlab.models.neighbourhood import Neighbourhoods
+from schedlab.heuristics import first_solution, improve_placed, multi_search, relaxation_search
+from schedlab.models import Cooling, Dispatch, Job, Neighbourhoods, NodeGroup, Platform, Profit, Queue, StepFunction
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))

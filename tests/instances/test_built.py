@@ -5,8 +5,7 @@ import sys
 import pytest
 import schedlab as sl
 from schedlab.instances import UnknownInstance
-from schedlab.models import PluginError
-from schedlab.models.plugins import NoSuchModule, UnnamedReference, only_named
+from schedlab.models import NoSuchModule, PluginError, UnnamedReference, only_named
 
 SOURCE = """
 import schedlab as sl

@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.bench.cli.importing import log_instance
-from schedlab.instances import InstanceError, Workload, WorkloadError, load, open_trace, read_trace, write
+from schedlab.instances import (
+    SITE_COLUMNS,
+    InstanceError,
+    SiteColumns,
+    Workload,
+    WorkloadError,
+    cells_of,
+    load,
+    open_trace,
+    read_trace,
+    site_of,
+    write,
+)
 from schedlab.instances.log_preparation import cancellations, with_partition_limits
-from schedlab.instances.site_columns import SITE_COLUMNS, SiteColumns, cells_of, site_of
 from schedlab.models import Dependency, Gres, Platform, Recorded, RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]

@@ -16,9 +16,9 @@ from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.simulation import Decision, Start
+from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.groups import LARGEST, Spread, core_hours, spreads_of
+from schedlab.simulation.groups import spreads_of
 from schedlab.simulation.metrics import metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 

@@ -13,12 +13,10 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends import Conflict, Limits, base, register, run
+from schedlab.backends.conformance import Truth, brute_force, random_model
 from schedlab.backends.conformance import run as conformance
 from schedlab.backends.conformance.agreement import Keeper
-from schedlab.backends.conformance.brute_force import Truth, brute_force
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.decompositions import ALL, Construct, constructs_of
-from schedlab.backends.decompositions.chain import Chain, decompose, linear_model
+from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of, decompose, linear_model
 
 LIMITS = Limits(time=20, threads=1)
 MODELS = 60

@@ -13,8 +13,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
 from schedlab.heuristics import multi_search
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.neighbourhood import Neighbourhoods
+from schedlab.models import Dispatch, Job, Neighbourhoods, NodeGroup, Platform, Queue
 
 
 def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) -> sl.Model:

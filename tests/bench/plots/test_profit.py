@@ -16,7 +16,7 @@ from schedlab.bench.kinds.profit import (
     total_pue,
     trend,
 )
-from schedlab.bench.records.store import files, read
+from schedlab.bench.records import files, read
 
 OWN = "air,summer,cheap"
 

@@ -5,9 +5,9 @@ import sys
 
 import pandas as pd
 import pytest
+from schedlab.bench import Run
+from schedlab.bench.records import Store
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store
-from schedlab.bench.runs.selection import Run
 
 
 def write(folder, values, methods=("a", "b"), proven=()):

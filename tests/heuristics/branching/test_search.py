@@ -9,7 +9,7 @@ import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
 from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_branch, tables_of
 from schedlab.heuristics.lagrangian_relaxation import chosen_rows, items_of, no_sets, whole_prices
-from schedlab.instances.generators.eurora import generate
+from schedlab.instances import generators
 from schedlab.models import Chunk, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles import flat
 
@@ -53,7 +53,7 @@ def test_equal_jobs_are_not_exchanged() -> None:
 @pytest.mark.slow
 def test_the_first_jobs_of_a_crowded_day_are_proven() -> None:
     """The bound of the relaxation alone leaves a gap."""
-    problem = generate(99, seed=5, nodes=4).problem
+    problem = generators["eurora"](99, seed=5, nodes=4).problem
     problem = problem.replace(jobs=problem.jobs[:22])
     found = branch_and_bound(problem)
     assert found.status == "optimal" and found.objective == pytest.approx(28.2678888889)
@@ -99,7 +99,7 @@ def test_the_tables_do_not_grow_with_the_times_between_jobs(late) -> None:
 
 
 def test_the_time_limit_leaves_the_bound_of_the_relaxation() -> None:
-    problem = generate(99, seed=10, nodes=4).problem
+    problem = generators["eurora"](99, seed=10, nodes=4).problem
     problem = problem.replace(jobs=problem.jobs[:60])
     found = branch_and_bound(problem, time_limit=1)
     assert found.status == "feasible" and 0 < found.bound < found.objective
@@ -114,7 +114,7 @@ def test_a_start_is_improved() -> None:
 
 def test_what_it_does_not_support_is_said() -> None:
     problem = random_problem(0)
-    crowd = generate(99, seed=1, nodes=4).problem
+    crowd = generators["eurora"](99, seed=1, nodes=4).problem
     others = [crowd, problem.replace(objective="makespan"), problem.replace(limits={"makespan": 1000.0})]
     others.append(problem.replace(desired=flat(problem.platform, 1.0)))
     two = Job.of_chunks("two", 0, 5, [Chunk(1, {"cores": 1}), Chunk(1, {"cores": 2})], "q")

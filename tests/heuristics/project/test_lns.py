@@ -8,10 +8,9 @@ import pytest
 import random_shops as shops
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, serial_sgs
-from schedlab.heuristics.kernels.project_schedules import generate, new_room
+from schedlab.heuristics import PRIORITY_RULES, NothingFound, ProjectArrays, project_lns, serial_sgs
+from schedlab.heuristics.kernels import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
-from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns import Evolution, SolverParts, TabuSearch, warm_up
 from schedlab.models import Project, Resource, Schedule, Task
 

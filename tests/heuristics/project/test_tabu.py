@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import project_lns
-from schedlab.heuristics.project.arrays import ProjectArrays
+from schedlab.heuristics import ProjectArrays, project_lns
 from schedlab.heuristics.project.lns import Elite, TabuSearch, between, distance
 from schedlab.instances import read_fjsplib, read_jsplib
 from schedlab.models import Project, Resource, Task

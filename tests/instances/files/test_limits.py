@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from schedlab.bench import WrongUse
-from schedlab.bench.runs.selection import parse_seeds
+from schedlab.bench import WrongUse, parse_seeds
 from schedlab.instances import (
     FormatError,
     InstanceError,
@@ -26,8 +25,8 @@ from schedlab.instances import (
     read_weather,
 )
 from schedlab.instances.files import lines as limits
-from schedlab.instances.files.lines import read_lines
-from schedlab.instances.formats.cooling_tables import read_cooling
+from schedlab.instances.files import read_lines
+from schedlab.instances.formats import read_cooling
 from schedlab.instances.formats.eurora import COLUMNS
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 

@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from schedlab.instances import WorkloadError, open_trace, read_sacct, read_trace
-from schedlab.instances.formats.sacct import sacct_trace
-from schedlab.instances.formats.slurm_values import duration, gpus_in, memory, tres
+from schedlab.instances.formats import duration, gpus_in, memory, sacct_trace, tres
 from schedlab.instances.traces import guess_format
 
 Writer = Callable[[str, str], Path]

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab import WrongValue
-from schedlab.instances.formats.slurm_options import begin_after, nodes_of, submitted
-from schedlab.instances.formats.slurm_values import duration
-from schedlab.instances.site_columns import dependencies_of, dependency_text
+from schedlab.instances import dependencies_of
+from schedlab.instances.formats import begin_after, duration
+from schedlab.instances.formats.slurm_options import nodes_of, submitted
+from schedlab.instances.site_columns import dependency_text
 from schedlab.models import Dependency, Gres, SiteRequest
 
 NOTHING = SiteRequest()

@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.arrays import JobArrays, NodeArrays, distinct, occupied, offsets
+from schedlab.models.dispatch import JobArrays, NodeArrays, distinct, occupied, offsets
 from schedlab.simulation import Moment
-from schedlab.simulation.dispatchers.cp.placing import FEW, Register
+from schedlab.simulation.dispatchers.cp import Register
+from schedlab.simulation.dispatchers.cp.placing import FEW
 
 RESOURCES = ("cores", "gpus")
 PLATFORM = Platform([NodeGroup("a", 2, {"cores": 8}), NodeGroup("b", 1, {"cores": 4, "gpus": 4})])

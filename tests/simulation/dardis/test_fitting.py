@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.profiles import daily
-from schedlab.simulation.dispatchers.dardis.messages import Limits, Placement, Request
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers, limits_of, unlimited
+from schedlab.simulation.dispatchers.dardis import Limits, NodeManagers, Placement, Request, limits_of
+from schedlab.simulation.dispatchers.dardis.nodes import unlimited
 
 
 def ints(*values):

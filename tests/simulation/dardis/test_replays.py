@@ -11,9 +11,7 @@ from schedlab.instances import WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import Wish, flat, power_cap, profile_of
 from schedlab.simulation import Dardis
-from schedlab.simulation.dispatchers.dardis.messages import Extend, Release
-from schedlab.simulation.dispatchers.dardis.names import SETUPS
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.dardis import SETUPS, Extend, NodeManagers, Release
 from schedlab.simulation.dispatchers.dardis.transport import InProcess
 
 THREE = ("throughput", "profile", "balance")

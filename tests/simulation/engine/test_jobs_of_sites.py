@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from schedlab.instances import Trace, Workload
+from schedlab.instances import Logged, Trace, Workload
 from schedlab.instances.log_preparation import cancellations
-from schedlab.instances.logged import Logged
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Recorded, Running, SiteRequest
 from schedlab.simulation import simulate
-from schedlab.simulation.features.running import with_rows
+from schedlab.simulation.features import with_rows
 
 MACHINE = Platform([NodeGroup("n", 1, {"cores": 4})])
 CANCELLED = "it never started: it was cancelled in the queue"

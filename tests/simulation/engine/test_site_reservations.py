@@ -20,7 +20,8 @@ from schedlab.models import (
 )
 from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption, Switching, violations
-from schedlab.simulation.features.site_reservations import reservations_of, reserved_nodes
+from schedlab.simulation.features import reservations_of
+from schedlab.simulation.features.site_reservations import reserved_nodes
 from simulation.second_by_second import records
 
 DISPATCHERS = ["fcfs", "easy", "easy++", "conservative", "plan@lns", "hcp3@cpsat", "dardis:balance", "slurm"]

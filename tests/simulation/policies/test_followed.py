@@ -8,9 +8,9 @@ import schedlab as sl
 from schedlab.heuristics.kernels.events import slices
 from schedlab.instances import Workload
 from schedlab.models import NodeEvent
-from schedlab.simulation import POLICIES, Policy
+from schedlab.simulation import POLICIES, Policy, by_duration, by_slowdown
 from schedlab.simulation.dispatchers import policy_kernels
-from schedlab.simulation.dispatchers.policy import by_duration, by_latest_start, by_slowdown
+from schedlab.simulation.dispatchers.policy import by_latest_start
 
 EQUAL = sl.Platform([sl.NodeGroup("n", 12, {"cores": 8})])
 TWO_SIZES = sl.Platform([sl.NodeGroup("a", 8, {"cores": 8}), sl.NodeGroup("b", 5, {"cores": 16})])

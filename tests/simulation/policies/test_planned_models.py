@@ -6,8 +6,8 @@ import schedlab as sl
 from schedlab import SchedlabError, WrongArgument
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation import CPDispatcher, Moment
-from schedlab.simulation.dispatchers.cp.dispatcher import PLANNED, make
-from schedlab.simulation.dispatchers.cp.model import followed_by, is_best, planned_first
+from schedlab.simulation.dispatchers.cp import followed_by, is_best, make, planned_first
+from schedlab.simulation.dispatchers.cp.dispatcher import PLANNED
 
 ONE = Platform([NodeGroup("n", 1, {"cores": 4})])
 QUEUES = (Queue("q", 5),)

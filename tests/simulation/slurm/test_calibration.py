@@ -7,18 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from schedlab import WrongValue
-from schedlab.instances.formats.sacct import sacct_trace
+from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
 from schedlab.models import QOS, Limits, Site
-from schedlab.simulation.slurm.calibration import (
-    Calibration,
-    agreement,
-    calibrate,
-    not_obeyed,
-    one_step,
-    priority_begin,
-)
-from schedlab.simulation.slurm.jobs import SlurmJob, slurm_jobs
+from schedlab.simulation import Calibration, SlurmJob, agreement, calibrate, one_step, priority_begin, slurm_jobs
+from schedlab.simulation.slurm.calibration import not_obeyed
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, ran, settings, site
 

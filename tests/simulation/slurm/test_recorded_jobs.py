@@ -11,15 +11,12 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.instances import Workload, read_sacct
-from schedlab.instances.formats.sacct import sacct_trace
+from schedlab.instances.formats import sacct_trace
 from schedlab.instances.log_preparation import cancellations
 from schedlab.instances.sites import read_site
 from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation.features.site_fit import fitted
-from schedlab.simulation.features.site_limits import node_events_of
-from schedlab.simulation.slurm.calibration import calibrate
-from schedlab.simulation.slurm.jobs import as_submitted, slurm_jobs
-from schedlab.simulation.slurm.replay import SlurmReplay
+from schedlab.simulation import SlurmReplay, as_submitted, calibrate, slurm_jobs
+from schedlab.simulation.features import fitted, node_events_of
 from simulation.slurm.test_calibration import FULL_SITE, LAB, needs_lab
 
 BEGIN = 1_700_000_000

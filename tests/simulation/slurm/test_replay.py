@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from schedlab import WrongValue
 from schedlab.models import NodeEvent
-from schedlab.simulation.slurm.jobs import SlurmAttempt
-from schedlab.simulation.slurm.replay import NodeChange, SlurmReplay, node_changes
+from schedlab.simulation import SlurmAttempt, SlurmReplay, node_changes
+from schedlab.simulation.slurm.replay import NodeChange
 from simulation.slurm.small_slurm import job, ran, settings, site
 
 LATE = 2  # s: the schedulers run once a second, at times within it that are drawn
