@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import fuzzing
+import pytest
 
 
 def test_a_hundred_damaged_files() -> None:
     assert fuzzing.batch(fuzzing.cases(100)) == []
 
 
+@pytest.mark.slow
 def test_whole_files_that_are_damaged_in_the_same_ways() -> None:
     """A directory, nothing, a byte order mark, other line ends, a half, NUL, no UTF-8, all twice, lines twice."""
     assert fuzzing.batch(fuzzing.fixed_cases(whole_files_only=True)) == []

@@ -84,7 +84,13 @@ def test_the_block_blocks(blocked):
     assert run(blocked, script) == ["fcntl", "resource", "pwd", *["file"] * 5]
 
 
-@pytest.mark.parametrize("before", ["", AS_ON_WINDOWS], ids=["no fcntl, no /proc", "names of Windows"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param("", id="no fcntl, no /proc", marks=pytest.mark.slow),
+        pytest.param(AS_ON_WINDOWS, id="names of Windows"),
+    ],
+)
 def test_every_module_is_imported(blocked, before):
     assert int(run(blocked, before + WALK)[-1]) > 250
 

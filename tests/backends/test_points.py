@@ -84,7 +84,7 @@ def random_points(seed):
 @pytest.mark.parametrize("label", LABELS)
 def test_random_models(label):
     contender = available(label)
-    for seed in range(25):
+    for seed in range(15):
         m = random_points(seed)
         truth = brute_force(m)
         assert judge(m, truth, contender.solve(m, LIMITS)) == []

@@ -19,8 +19,8 @@ from schedlab.backends.conformance.agreement import Keeper
 from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of, decompose, linear_model
 
 LIMITS = Limits(time=20, threads=1)
-MODELS = 60
-CONTAINING = 25  # random models that are decomposed for each construct
+MODELS = 40
+CONTAINING = 12  # random models that are decomposed for each construct
 WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, the whole model becomes linear
 
 
@@ -101,7 +101,7 @@ def test_some_constructs_are_enough_for_every_model(seed: int) -> None:
 
 @pytest.mark.parametrize("supports", [frozenset(), frozenset([Construct.REAL])])
 def test_a_linear_model_has_whole_coefficients_where_the_model_has_them(supports: frozenset[Construct]) -> None:
-    for seed in range(1, 61):
+    for seed in range(1, 31):
         m, truth = one_objective(seed)
         made = Chain(m, supports)
         assert not made.model.intervals and constructs_of(made.model) <= supports & constructs_of(m)
