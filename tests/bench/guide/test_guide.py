@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedlab.backends import Result
 from schedlab.bench import Run, View, WrongUse
 from schedlab.bench.cli.guide import DayOfScenario, confusion, errors_by_distance, learn, leave_out, usual
-from schedlab.bench.kinds.accounts import fields
+from schedlab.bench.kinds.profit import account_fields
 from schedlab.bench.records import outcome
 from schedlab.bench.records.record import record
 from schedlab.heuristics import multi_search
@@ -85,7 +85,7 @@ def file(instance: Path, scenario: str, out: Path, method: str = "multi-search",
     schedule = sl.Schedule({job: start + late for job, start in found.start.items()}, found.nodes)
     result = Result("feasible", method, "1", problem=problem)
     result.schedule, result.objective = schedule, problem.value(schedule)
-    whole = record(run, outcome(problem, result) | fields(problem, schedule), "2024-01-01T00:00:00")
+    whole = record(run, outcome(problem, result) | account_fields(problem, schedule), "2024-01-01T00:00:00")
     out.mkdir(exist_ok=True)
     path = out / f"{method.replace(':', '_')}.{scenario.replace(',', '_')}.json"
     write_whole(path, json.dumps(whole))

@@ -9,9 +9,8 @@ import pytest
 import schedlab as sl
 from rich.console import Console
 from schedlab.bench import Run, RunRequest, View, WrongUse, defaults, key_of, one_scenario, plan, scenarios_of
-from schedlab.bench.kinds.accounts import fields
 from schedlab.bench.kinds.base import show_results
-from schedlab.bench.kinds.profit import ProfitResults, scenario_results
+from schedlab.bench.kinds.profit import ProfitResults, account_fields, scenario_results
 from schedlab.bench.records import files, read, times
 from schedlab.bench.runs.progress import worst_case
 from schedlab.heuristics import first_solution
@@ -184,7 +183,7 @@ class TestRecords:
         problem = load(centre).profit
         late = first_solution(problem)
         late.start = {job: problem.horizon_end + start for job, start in late.start.items()}
-        found = fields(problem, late)
+        found = account_fields(problem, late)
         assert found["account"]["horizon"]["pue"] is None
         assert [d["pue"] for d in found["daily"]] == [None, None]
         assert found["account"]["end"]["profit"] > found["account"]["horizon"]["profit"]
