@@ -5,7 +5,7 @@ docstring of its module:
 
 - ``constraints``: presence, size, end and start of an interval; alternative, synchronize, precedence
 - ``expressions``: max, min, holds, overlap, element, piecewise
-- ``pairwise``, ``time_indexed`` on the ``slots`` of a grid, ``energy``: no_overlap and cumulative
+- ``pairwise``, ``time_indexed`` on the slots of a grid, ``energy``: no_overlap and cumulative
 - ``form``: the sparse arrays, numerical limits, and a valid bound from inexact duals
 
 Symbols used in all of them, for an interval i (times and sizes in seconds)::
