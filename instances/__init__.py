@@ -7,7 +7,7 @@ from ..later import names_later
 
 if TYPE_CHECKING:
     from .classic import read_classic, read_knapsack
-    from .files.events_file import read_events, write_events
+    from .files.dispatch_folder import read_events, write_events
     from .files.folder import Fault, InstanceError
     from .files.lines import FormatError, WorkloadError
     from .formats.batsim import read_batsim, write_batsim
@@ -72,7 +72,7 @@ __all__ = [
 LATER = {  # module: its names
     "generators.lublin": ("lublin_workload",),
     "classic": ("read_classic", "read_knapsack"),
-    "files.events_file": ("read_events", "write_events"),
+    "files.dispatch_folder": ("read_events", "write_events"),
     "files.folder": ("Fault", "InstanceError"),
     "files.lines": ("FormatError", "WorkloadError"),
     "formats.batsim": ("read_batsim", "write_batsim"),

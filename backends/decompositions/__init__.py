@@ -5,7 +5,8 @@ the attribute takes all. The driver then applies the decompositions (``chain.Cha
 docstring:
 
 - ``constraints``: alternative, all_or_none, synchronize, no_overlap, transition times, forbid_extent, precedences,
-  cumulative with its stepwise capacities and variable demands; the order of sequences; levels and state functions; intensity, domains with holes, span, isomorphism, variable capacities and time lags
+  cumulative with its stepwise capacities and variable demands; the order of sequences; levels and state functions;
+  intensity, domains with holes, span, isomorphism, variable capacities and time lags
 - ``expressions``: products, quotients, elements, all_different, table; max, min, holds, overlap, element, piecewise; start
   windows with gaps and optional intervals; real coefficients; times from an origin
 - ``chain``: which of them a model needs, in which order; the whole model as integer variables and linear comparisons, for a
