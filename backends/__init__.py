@@ -48,6 +48,6 @@ __all__ = [
 ]
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "result": ("Recorder", "close", "relative_gap"),
+    "result": ("Recorder", "close", "relative_gap", "rounded"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

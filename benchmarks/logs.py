@@ -18,7 +18,7 @@ from rich.table import Table
 from schedlab.bench.terminal import console_for
 from schedlab.instances import Workload, lublin_workload, write_swf
 from schedlab.instances.files.writing import whole_file
-from schedlab.instances.formats.eurora import COLUMNS
+from schedlab.instances.formats.eurora import EURORA_COLUMNS
 
 from .cost import cost_of
 
@@ -82,7 +82,7 @@ OF_TABLE = "id,submit,units,cores,walltime,runtime,user,queue"
 TEXTS: dict[str, tuple[str, Callable[[Row], str]]] = {
     "sacct": ("JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|User|JobName|Partition|State\n", _sacct),
     "pbs": ("", _pbs),
-    "eurora": (",".join(COLUMNS) + "\n", _eurora),
+    "eurora": (",".join(EURORA_COLUMNS) + "\n", _eurora),
     "table": (OF_TABLE + "\n", _table),
 }
 

@@ -71,7 +71,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
     "groups": ("LARGEST", "Spread", "core_hours"),
     "outputs": ("JOB_COLUMNS", "Kind", "write_starts"),
     "shadow": ("Answer", "compare", "comparisons_to_json", "faults"),
-    "slurm.calibration": ("agreement", "one_step", "priority_begin"),
+    "slurm.calibration": ("agreement", "not_obeyed", "one_step", "priority_begin"),
     "slurm.jobs": ("SlurmAttempt", "SlurmJob", "as_submitted", "slurm_jobs"),
     "slurm.replay": ("SlurmReplay", "node_changes"),
     "verify_features": ("PreemptionRules",),

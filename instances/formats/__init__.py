@@ -4,6 +4,7 @@ from ...later import names_later
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
     "cooling_tables": ("SHIPPED", "UnknownCooling", "about", "cooling", "cooling_csv", "cooling_names", "read_cooling"),
+    "eurora": ("EURORA_COLUMNS",),
     "sacct": ("sacct_trace",),
     "slurm_options": ("begin_after",),
     "slurm_values": (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Limits, Outcome, Result, driver, result, run
+from schedlab.backends import Limits, Outcome, Result, close, driver, rounded, run
 from schedlab.bench.records import outcome
 from schedlab.bench.tables import ViewResults
 from schedlab.models import Dispatch, Encoding, Job, NodeGroup, Platform, Queue
@@ -206,14 +206,14 @@ class TestRanges:
 
 
 def test_bounds_on_whole_numbers_are_rounded() -> None:
-    assert result.rounded(-1e-6, 1) == 0.0 and result.rounded(3.2, 1) == 4.0 and result.rounded(3.2, -1) == 3.0
-    assert result.rounded(5.00005, 1) == 5.0 and result.rounded(4.99995, -1) == 5.0  # noise
-    assert result.rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
+    assert rounded(-1e-6, 1) == 0.0 and rounded(3.2, 1) == 4.0 and rounded(3.2, -1) == 3.0
+    assert rounded(5.00005, 1) == 5.0 and rounded(4.99995, -1) == 5.0  # noise
+    assert rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
 
 
 def test_real_objectives_near_0_are_proven_in_their_own_unit() -> None:
-    assert result.close(0.0, -1e-6) and not result.close(0.0, -1e-6, unit=1e-3)
-    assert result.close(1e9, 1e9 + 500) and not result.close(1e9, 1e9 + 5000)
+    assert close(0.0, -1e-6) and not close(0.0, -1e-6, unit=1e-3)
+    assert close(1e9, 1e9 + 500) and not close(1e9, 1e9 + 5000)
 
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])

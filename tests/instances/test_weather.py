@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pytest
 from schedlab.instances import InstanceError, Weather, WorkloadError, read_weather, weather_csv
-from schedlab.instances.generators.climate import SEASONS, synthetic
+from schedlab.instances.generators import SEASONS, synthetic
 from schedlab.models import StepFunction
 from shared_data import DATA as SHARED
 

@@ -10,8 +10,16 @@ from schedlab import WrongValue
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
 from schedlab.models import QOS, Limits, Site
-from schedlab.simulation import Calibration, SlurmJob, agreement, calibrate, one_step, priority_begin, slurm_jobs
-from schedlab.simulation.slurm.calibration import not_obeyed
+from schedlab.simulation import (
+    Calibration,
+    SlurmJob,
+    agreement,
+    calibrate,
+    not_obeyed,
+    one_step,
+    priority_begin,
+    slurm_jobs,
+)
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, ran, settings, site
 
