@@ -129,7 +129,7 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
 def test_a_model_that_the_backend_refuses_becomes_windows():
     """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)
-    found = relaxation_search(problem, backend="cpo", time_limit=4, threads=2)
+    found = relaxation_search(problem, backend="cpo", time_limit=2, threads=2)
     assert "not one model" in found.message
     assert problem.verify(found.schedule) == [] and found.objective <= multi_search(problem).objective
 

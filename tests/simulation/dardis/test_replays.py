@@ -263,7 +263,7 @@ def test_what_dardis_does_not_take_is_refused():
 @pytest.mark.parametrize("setup", SETUPS)
 def test_all_names_are_dispatchers(setup):
     eurora = sl.load("eurora_99").dispatch
-    first = eurora.replace(jobs=eurora.jobs[:30])
+    first = eurora.replace(jobs=eurora.jobs[:15])
     run = sl.simulate(first, dispatcher=f"dardis:{setup}")
     assert run.violations == [] and (run.start >= 0).all()
     assert sl.simulate(first, dispatcher=f"dardis:{setup}").schedule() == run.schedule()
