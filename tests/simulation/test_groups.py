@@ -177,6 +177,7 @@ def test_the_groups_of_a_property_make_up_all_jobs():
     assert only.wait.std == pytest.approx(found.wait.std)
 
 
+@pytest.mark.slow
 def test_many_users_do_not_take_long():
     """The limit is a hundred times what it takes: it catches a cost that grows with jobs * users."""
     n = 100_000
