@@ -7,8 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+NOTHING: Mapping[str, Sequence[str]] = {}
 
-def names_later(package: str, names: Mapping[str, Sequence[str]], modules: Sequence[str] = ()) -> Callable[[str], Any]:
+
+def names_later(
+    package: str,
+    names: Mapping[str, Sequence[str]] = NOTHING,
+    modules: Sequence[str] = (),
+    inner: Mapping[str, Sequence[str]] = NOTHING,
+) -> Callable[[str], Any]:
     """Return the function ``__getattr__`` of a package that imports its names when they are first used.
 
     Parameters
@@ -20,13 +27,15 @@ def names_later(package: str, names: Mapping[str, Sequence[str]], modules: Seque
         a module or folder of the package: once that is imported, Python finds it instead.
     modules : sequence of str
         Modules and folders of the package that are themselves imported when they are first used.
+    inner : mapping
+        As ``names``: what other packages of schedlab read from this one, wherever it stands. These names are not public.
 
     Returns
     -------
     callable
         Name -> object. Raises AttributeError for other names.
     """
-    module_of = {name: module for module, some in names.items() for name in some}
+    module_of = {name: module for table in (names, inner) for module, some in table.items() for name in some}
 
     def find(name: str) -> Any:
         if name in modules:

@@ -1,6 +1,7 @@
 """Solvers: one folder per backend, the shared lowering to linear form, the registry and the conformance checks."""
 
 from ..errors import LoweringTooLarge, SolverUnavailable
+from ..later import names_later
 from ..models.excerpt import UnknownName
 from .base import (
     Availability,
@@ -45,3 +46,8 @@ __all__ = [
     "register",
     "run",
 ]
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "result": ("Recorder", "close", "relative_gap", "rounded"),
+}
+__getattr__ = names_later(__name__, inner=INNER)

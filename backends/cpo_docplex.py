@@ -425,7 +425,8 @@ class CpoLowering:
         return cp.allowed_assignments([made[k] for k in moving], [tuple(row[k] for k in moving) for row in rows])
 
     def _comparison(self, c: Comparison) -> Any:
-        c = in_lowest_terms(c)  # the engine takes 90033 * presence == 5 for true if the interval is absent
+        # the engine takes 90033 * presence == 5 for true if the interval is absent
+        c = in_lowest_terms(_with_merged_presences(c))
         e = self._expression(c.expr)
         lo = c.lo
         hi = c.hi
@@ -496,6 +497,7 @@ class CpoLowering:
 
     def _linear(self, e: Linear) -> Any:
         """Return the sum as one flat node, because docplex recurses along chains of ``+``."""
+        e = _with_presences(e)
         if not e.terms:
             return e.constant
         atoms = [self._atoms[a] for a in e.terms]
@@ -519,7 +521,8 @@ class CpoLowering:
             case Max() | Min():
                 pick = cp.max if isinstance(atom, Max) else cp.min
                 return pick([self._linear(e) for e in atom.operands])
-            case Holds(comparison=c):
+            case Holds():
+                c = in_lowest_terms(_with_merged_presences(atom.comparison))
                 return _within(self._linear(c.expr), c.lo, c.hi)
             case Element():
                 index = self._linear(atom.operands[0])
@@ -575,6 +578,47 @@ class CpoLowering:
                 return cp.length_of(x, 0) if atom.interval.index in self.intense else cp.size_of(x, 0)
             case _:
                 return cp.presence_of(x)
+
+
+def _with_merged_presences(c: Comparison) -> Comparison:
+    e = _with_presences(c.expr)
+    return c if e is c.expr or not e.terms else Comparison(Linear(e.terms), c.lo - e.constant, c.hi - e.constant)
+
+
+def _with_presences(e: Linear) -> Linear:
+    """Return a sum in which the truth values of presences are the presences, each in one term.
+
+    The engine of version 22.2 calls ``(presenceOf(x) == 1) + presenceOf(x) == 1`` feasible, which no value satisfies, also
+    with ``presenceOf(x)`` twice.
+    """
+    if not any(isinstance(atom, Holds) for atom in e.terms):
+        return e
+    terms: dict[Atom, Number] = {}
+    constant = e.constant
+    for atom, factor in e.terms.items():
+        present = _presence_in(atom)
+        if present is None:
+            terms[atom] = terms.get(atom, 0) + factor
+            continue
+        presence, is_negated = present
+        constant += factor if is_negated else 0
+        terms[presence] = terms.get(presence, 0) + (-factor if is_negated else factor)
+    return Linear({atom: factor for atom, factor in terms.items() if factor}, constant)
+
+
+def _presence_in(atom: Atom) -> tuple[Attribute, bool] | None:
+    """Return the presence of which a truth value depends alone, and whether it is true if the interval is absent."""
+    if not isinstance(atom, Holds):
+        return None
+    c = atom.comparison
+    e = _with_presences(c.expr)
+    if len(e.terms) != 1:
+        return None
+    ((inner, factor),) = e.terms.items()
+    if not isinstance(inner, Attribute) or inner.field != "presence":
+        return None
+    absent, present = (c.lo <= factor * n + e.constant <= c.hi for n in (0, 1))
+    return (inner, absent) if absent != present else None
 
 
 def _written(name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
+from ..models.elements import minimal_set
 from ..models.excerpt import hint
 from ..models.garbage_collector import uncollected, unexamined
 from ..models.kind import is_problem
@@ -311,7 +312,8 @@ def run(
         of the model, for example by the value of the schedule that is read from the assignment. The caller then
         verifies the answers. None: the objective of the model.
     conflict : bool
-        Whether to look for the constraints in conflict, for up to 5 s, if the model is infeasible.
+        Whether to look for the constraints in conflict, for up to 5 s, if the model is infeasible: by the backend, and if
+        it names none, by leaving out constraints.
     restriction : str or None
         Why the model has fewer solutions than what the caller solves by it, such as "formulation grid": its bounds and
         proofs are then not reported. None: it has all.
@@ -383,7 +385,10 @@ def run(
         result.fail(why)
         result.status = "unbounded"
     if result.status == "infeasible" and conflict:
-        result.conflict = _conflict(lambda: _compiled_at_origin(chosen, stage_of(model, 0), options), limits.deadline)
+        search = limits.lasting(limits.deadline.at_most(CONFLICT_SECONDS))
+        result.conflict = _conflict(lambda: _compiled_at_origin(chosen, stage_of(model, 0), options), search.deadline)
+        if result.conflict.names is None and not isinstance(result.conflict, NoConflict):
+            result.conflict = _Filter(model, backend, search, options).conflict(result.conflict)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -630,6 +635,70 @@ def _conflict(compiled: Callable[[], Compiled], deadline: Deadline) -> Conflict:
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
     return conflicts[0] if conflicts else Conflict(None, "no time was left to look for the constraints in conflict")
+
+
+class _Filter:
+    """The search for a conflict that every backend can do: the model is solved without some of its constraints.
+
+    Parameters
+    ----------
+    model : Model
+        An infeasible model.
+    backend : str
+    limits : Limits
+        The time is that of the whole search.
+    options : mapping
+        Options of the backend.
+    """
+
+    def __init__(self, model: Model, backend: str, limits: Limits, options: Mapping[str, Any]) -> None:
+        self.model, self.backend, self.limits, self.options = model, backend, limits, options
+        self.rows: list[NamedConstraint] = [*model.constraints, *defining(model, 0)]
+        self.undecided = 0
+        self.interrupted = False
+        self.solution: Assignment | None = None
+        self.smallest: Sequence[int] = range(len(self.rows))
+
+    def conflict(self, unnamed: Conflict) -> Conflict:
+        """Return a conflict as small as the time allows; ``unnamed``, with its reason, if the time ends before the first part."""
+        try:
+            if not self._is_infeasible(self.smallest):
+                return unnamed if self.solution is None else NoConflict.of(self.solution)
+            self._note(minimal_set(self.smallest, self._is_infeasible, self._note))
+        except (SolverUnavailable, LoweringTooLarge):
+            return unnamed
+        if self.interrupted:
+            return Conflict(None, INTERRUPTED)
+        names = tuple(dict.fromkeys(self.rows[k].name for k in self.smallest))
+        if self.undecided:
+            return Conflict(names, "they cannot hold together; the time ended before smaller sets were tried")
+        return Conflict(names, "they cannot hold together; without any one of them, the others can")
+
+    def _note(self, some: Sequence[int]) -> None:
+        if len(some) < len(self.smallest):
+            self.smallest = list(some)
+
+    def _is_infeasible(self, some: Sequence[int]) -> bool:
+        """Return whether constraints, by their indices, are proven to have no solution together."""
+        left = self.limits.deadline.remaining
+        assert left is not None
+        if left <= 0 or self.interrupted:
+            self.undecided += 1
+            return False
+        part = copy.copy(self.model)
+        part.objectives = []
+        part.constraints = [self.rows[k] for k in some]
+        limits = Limits(left, self.limits.threads, self.limits.seed)
+        result = run(part, self.backend, limits, conflict=False, **self.options)
+        self.interrupted = result.message == INTERRUPTED
+        if result.status == "infeasible":
+            return True
+        if result.status not in ("optimal", "feasible", "unbounded"):
+            self.undecided += 1
+        elif len(some) == len(self.rows) and result.assignment is not None:
+            self.solution = copy.copy(result.assignment)
+            self.solution.model = self.model
+        return False
 
 
 def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:

@@ -16,10 +16,9 @@ import numpy as np
 from rich import box
 from rich.table import Table
 from schedlab.bench.terminal import console_for
-from schedlab.instances import Workload, write_swf
+from schedlab.instances import Workload, lublin_workload, write_swf
 from schedlab.instances.files.writing import whole_file
-from schedlab.instances.formats.eurora import COLUMNS
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances.formats.eurora import EURORA_COLUMNS
 
 from .cost import cost_of
 
@@ -83,7 +82,7 @@ OF_TABLE = "id,submit,units,cores,walltime,runtime,user,queue"
 TEXTS: dict[str, tuple[str, Callable[[Row], str]]] = {
     "sacct": ("JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|User|JobName|Partition|State\n", _sacct),
     "pbs": ("", _pbs),
-    "eurora": (",".join(COLUMNS) + "\n", _eurora),
+    "eurora": (",".join(EURORA_COLUMNS) + "\n", _eurora),
     "table": (OF_TABLE + "\n", _table),
 }
 
@@ -120,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         title=f"reading {options.jobs:,} jobs (a process that only imports: {least.peak_mb:,.0f} MB)",
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        logs = write_logs(workload(options.jobs, SEED, NODES, LOAD), Path(folder))
+        logs = write_logs(lublin_workload(options.jobs, SEED, NODES, LOAD), Path(folder))
         logs["parquet"] = parquet_of(logs["table"])
         for name, path in logs.items():
             form = "table" if name == "parquet" else name

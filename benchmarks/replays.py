@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 import schedlab as sl
-from schedlab.instances import Workload, open_trace
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import Workload, lublin_workload, open_trace
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.simulation import Preemption, evictor_of
@@ -46,7 +45,7 @@ def trace(path: Path, nodes: int | None = None, cores: int | None = None) -> tup
 @cache
 def month() -> tuple[Workload, sl.Platform]:
     """Return a month of generated jobs, and its machine."""
-    return workload(MONTH, SEED, NODES, LOAD, LARGEST), sl.Platform([sl.NodeGroup("n", NODES, {"cores": 1})])
+    return lublin_workload(MONTH, SEED, NODES, LOAD, LARGEST), sl.Platform([sl.NodeGroup("n", NODES, {"cores": 1})])
 
 
 @cache

@@ -18,8 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.bench.terminal import console_for
-from schedlab.instances import write_swf
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload, write_swf
 from schedlab.models import NodeGroup, Platform
 from schedlab.simulation import simulate
 
@@ -36,7 +35,7 @@ SECONDS, MB = {"fcfs": 60, "easy": 90}, 4096  # targets of the whole command
 
 def microseconds(jobs: int, dispatcher: str, nodes: int = NODES, load: float = LOAD) -> float:
     """Return the processor time of a replay per job in microseconds, verification included; the second of two runs."""
-    log = workload(jobs, SEED, nodes, load, min(LARGEST, nodes))
+    log = lublin_workload(jobs, SEED, nodes, load, min(LARGEST, nodes))
     machine = Platform([NodeGroup("n", nodes, {"cores": 1})])
     simulate(log.first(2), machine, dispatcher)  # compiles
     began = time.process_time()
@@ -69,7 +68,7 @@ def whole_month(console: Console, dispatchers: Sequence[str], jobs: int = MONTH)
     """Print the cost of ``bench simulate`` for the month under each dispatcher."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "month.swf")
-        write_swf(workload(jobs, SEED, NODES, LOAD, LARGEST), NODES, log)
+        write_swf(lublin_workload(jobs, SEED, NODES, LOAD, LARGEST), NODES, log)
         for name in dispatchers:
             out = str(Path(folder, name))
             command = [sys.executable, "-m", "schedlab.bench.cli.app", "simulate", str(log), "--dispatchers", name]

@@ -46,17 +46,17 @@ sl.simulate("eurora_99", dispatcher="fcfs", charge_decisions=True)
 """,
     "replay, counted nodes": """
 import schedlab as sl
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload
 machine = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
 for name in ("fcfs", "easy", "conservative"):
-    sl.simulate(workload(50, seed=1, nodes=64), machine, name)
+    sl.simulate(lublin_workload(50, seed=1, nodes=64), machine, name)
 """,
     "replay, shared nodes": """
 import schedlab as sl
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload
 machine = sl.Platform([sl.NodeGroup("n", 16, {"cores": 4})])
 for name in ("conservative", "plan"):
-    sl.simulate(workload(50, seed=1, nodes=64), machine, name)
+    sl.simulate(lublin_workload(50, seed=1, nodes=64), machine, name)
 """,
     "replay, profile": """
 import schedlab as sl

@@ -88,7 +88,14 @@ LATER = {  # module: its names
     "relaxation": ("relaxation_search",),
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }
-__getattr__ = names_later(__name__, LATER)
+INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "clock": ("Clock", "KernelStopped", "running"),
+    "list_scheduling": ("Joins", "order_by", "tiny"),
+    "method": ("fields_of", "from_text"),
+    "neighbourhood_solve": ("improve_placed",),
+    "project.arrays": ("ProjectArrays",),
+}
+__getattr__ = names_later(__name__, LATER, inner=INNER)
 
 
 def __dir__() -> list[str]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..models import Dispatch, Profit, Schedule
 from ..models.dispatch.objectives import excess_of
 from ..models.neighbourhood import Neighbourhoods, Some
 from ..models.schedule_arrays import ScheduleArrays
-from .arrays import arrays
 from .clock import Clock
 
 if TYPE_CHECKING:
@@ -144,73 +141,3 @@ def improve_placed(
     if not broken and sign * (before - value) <= BETTER * abs(before):
         return None
     return Better(neighbourhood.read(result.assignment, placement), float(value))
-
-
-def improve(
-    problem: Dispatch | Profit,
-    schedule: Schedule,
-    free: Collection[str],
-    backend: str = "cpsat",
-    limits: Limits | None = None,
-    keep_nodes: Collection[str] = (),
-    nodes: Collection[str] | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    **options: Any,
-) -> Schedule | None:
-    """Return a verified better schedule in which only some jobs have moved; None if none was found.
-
-    Parameters
-    ----------
-    problem
-        A dispatching or profit problem.
-    schedule
-        The schedule to improve.
-    free
-        Ids of the jobs whose starts and nodes may change.
-    backend
-        Name of the backend.
-    limits
-        Time for the whole call, threads, seed.
-    keep_nodes
-        Ids of the jobs whose starts may change, but not their nodes.
-    nodes
-        Names of the nodes that free jobs may use beside their own; None: all.
-    since, until
-        Range of the new starts in seconds; None: no bound. See ``Neighbourhoods.model``.
-    **options
-        Options of the backend.
-
-    Returns
-    -------
-    Schedule or None
-        The better schedule.
-
-    Raises
-    ------
-    KeyError
-        If a job or node does not exist.
-    SolverUnavailable, LoweringTooLarge, ProblemError, Interrupted
-        As ``improve_placed``.
-
-    Examples
-    --------
-    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
-    >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
-    >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
-    >>> late = Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}})
-    >>> improve(p, late, free=["b"]).start
-    {'a': 0, 'b': 0}
-    """
-    around = Neighbourhoods(problem)
-    flat = around.flat
-    some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
-    where = None if nodes is None else [flat.nodes.index[n] for n in nodes]
-    placement = flat.placed(schedule)
-    better_one = improve_placed(around, placement, some, backend, limits, keep, where, since, until, **options)
-    if better_one is None:
-        return None
-    better = arrays(problem).schedule(*better_one.placement)
-    broken = excess_of(flat.dispatch, placement.starts) > 0
-    gain = around.sign * (problem.value(schedule) - problem.value(better))
-    return None if problem.verify(better) or (not broken and gain <= 0) else better

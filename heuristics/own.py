@@ -259,8 +259,8 @@ class Lns(Heuristic):
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
     condition: ClassVar[str] = (
-        "dispatching and profit problems, and projects without tasks that may be left out, breaks that suspend tasks, no-idle "
-        "resources, precedences without a wait, blocking and permutation"
+        "dispatching and profit problems, and projects without blocking and permutation, of whose other rules some cannot be "
+        "together"
     )
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED

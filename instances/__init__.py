@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from ..later import names_later
 
 if TYPE_CHECKING:
-    from .files.events_file import read_events, write_events
+    from .classic import read_classic, read_knapsack
+    from .files.dispatch_folder import read_events, write_events
     from .files.folder import Fault, InstanceError
     from .files.lines import FormatError, WorkloadError
     from .formats.batsim import read_batsim, write_batsim
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .formats.sacct import read_sacct
     from .formats.shops import read_fjsplib, read_jsplib
     from .formats.swf import read_swf, write_swf
+    from .generators.lublin import lublin_workload
     from .instance import Instance
     from .logged import Trace
     from .registry import UnknownInstance, generators, load, names, write
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from .workload import Workload
 
 __all__ = [
+    "lublin_workload",
+    "read_knapsack",
+    "read_classic",
     "Fault",
     "FormatError",
     "Instance",
@@ -65,7 +70,9 @@ __all__ = [
 ]
 
 LATER = {  # module: its names
-    "files.events_file": ("read_events", "write_events"),
+    "generators.lublin": ("lublin_workload",),
+    "classic": ("read_classic", "read_knapsack"),
+    "files.dispatch_folder": ("read_events", "write_events"),
     "files.folder": ("Fault", "InstanceError"),
     "files.lines": ("FormatError", "WorkloadError"),
     "formats.batsim": ("read_batsim", "write_batsim"),
@@ -91,7 +98,16 @@ LATER = {  # module: its names
     "weather": ("read_weather",),
     "workload": ("Workload",),
 }
-__getattr__ = names_later(__name__, LATER)
+INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "classic": ("LIBRARIES", "is_classic"),
+    "logged": ("Logged", "TextColumn"),
+    "site_columns": ("SITE_COLUMNS", "SiteColumns", "cells_of", "dependencies_of", "site_of"),
+    "sites.of_log": ("shows_nodes", "site_of_trace", "without_nodes"),
+    "sites.pbs_state": ("state_from_pbs",),
+    "sites.slurm_state": ("free_licences", "reservations_in_text", "state_from_slurm"),
+    "weather": ("Weather", "weather_csv", "write_weather"),
+}
+__getattr__ = names_later(__name__, LATER, inner=INNER)
 
 import_module(
     f"{__name__}.generators"

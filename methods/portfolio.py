@@ -76,8 +76,9 @@ def project_steps(problem: Project) -> Sequence[Step]:
         ]
     first = [Step("multi-sgs")] if HEURISTICS["multi-sgs"].takes(problem) else []
     bounds = [Step("bounds", 0.05)] if first and HEURISTICS["bounds"].takes(problem) else []
-    search = [Step("lns", 0.1)] if HEURISTICS["lns"].takes(problem) else []
-    return [*first, *bounds, *search, Step("cpsat:modes")]
+    if not HEURISTICS["lns"].takes(problem):
+        return [*first, *bounds, Step("cpsat:modes")]
+    return [*first, *bounds, Step("lns", 0.1), Step("cpsat:modes", 0.3), Step("lns@cpsat")]
 
 
 def usual_steps(problem: Problem) -> Sequence[Step]:

@@ -389,6 +389,9 @@ def run_solver(
     if why:
         result.warm_start = WarmStart("rejected", why)
     fault = reader.fault(result.exactness)
+    by_solver = (bool(fault) and not reader.in_model) or (
+        result.status == "error" and _two_values(problem, encoding, result.assignment) is None
+    )
     if encoding.relaxation and result.exactness.kind == "exact":
         result.exactness = Exactness("relaxation", (f"formulation {formulation}", *result.exactness.notes))
     if result.status == "unavailable":
@@ -398,6 +401,8 @@ def run_solver(
             put_schedule(result, problem, encoding.read(result.assignment))
         if start is not None:
             hold_against(result, problem, start)
+        if result.status == "error" and not by_solver:
+            _blame(result, problem, encoding, formulation, None, start)
         return result
     try:
         if result.message != INTERRUPTED and not reports.stopped:
@@ -417,27 +422,77 @@ def run_solver(
             result.message = "no answer of the restricted model is better than the start"
     if start is not None:
         hold_against(result, problem, start)
+    if result.status == "error" and not by_solver:
+        _blame(result, problem, encoding, formulation, reader.violation, start)
     exact = result.exactness.kind == "exact" and not encoding.restriction
     if exact and result.status == "feasible" and result.assignment is not None:
         result.message = "; ".join(filter(None, (result.message, _undervalued(problem, encoding, result.assignment))))
     return result
 
 
+def _blame(
+    result: Result,
+    problem: Problem,
+    encoding: Encoding,
+    formulation: str | None,
+    violation: Violation | None,
+    start: Schedule | None,
+) -> None:
+    """Add to an error of a third party's formulation whose it is, what is wrong in it, and what to do.
+
+    ``violation`` is that of an answer of its model, if there is one.
+    """
+    if formulation is None or formulation in all_formulations(problem).own:
+        return
+    excluded = [] if start is None else encoding.model.check(encoding.write(start))
+    if violation is not None:
+        wrong = (
+            f"an answer of its model fails the check of {violation.constraint!r}: add the constraint that the model lacks, or "
+            "mend read, if it returns another schedule than the model means"
+        )
+    elif excluded:
+        wrong = (
+            f"its constraint {excluded[0].constraint!r} excludes a verified schedule ({excluded[0].message}): mend the "
+            "constraint, or write, if it returns another assignment than the schedule"
+        )
+    else:
+        wrong = "its objective is not that of the problem" + _told_values(
+            _two_values(problem, encoding, result.assignment)
+        )
+    result.fail(f"{result.message}. The formulation {formulation!r} is wrong, which is not one of schedlab: {wrong}")
+
+
 def _undervalued(problem: Problem, encoding: Encoding, answer: Assignment) -> str:
     """Return a message if the model of an exact formulation gives an answer a better value than the problem does, else ""."""
-    model = encoding.model
-    schedule = encoding.read(answer)
-    if len(model.objectives) != 1 or violations_of(problem, schedule):
-        return ""
-    own = model.value(model.objectives[0], answer)
-    value = objective_of(problem, schedule)
+    values = _two_values(problem, encoding, answer)
     sign = 1 if problem.sense == "minimize" else -1
-    if own is None or isinstance(value, tuple) or sign * (value - own) <= VALUE_TOLERANCE * max(1.0, abs(value)):
+    if values is None or sign * (values[1] - values[0]) <= 0:
         return ""
     return (
-        f"the model {model.name!r} values this answer at {own:g}, the problem at {value:g}: the formulation has another "
-        "objective, so that its bound cannot prove an answer"
+        f"the model {encoding.model.name!r} values this answer at {values[0]:g}, the problem at {values[1]:g}: the "
+        "formulation has another objective, so that its bound cannot prove an answer"
     )
+
+
+def _two_values(problem: Problem, encoding: Encoding, answer: Assignment | None) -> tuple[float, float] | None:
+    """Return the value of an answer in the model, and that of its schedule in the problem; None if they are equal or unknown."""
+    model = encoding.model
+    if answer is None or len(model.objectives) != 1:
+        return None
+    schedule = encoding.read(answer)
+    if violations_of(problem, schedule):
+        return None
+    own = model.value(model.objectives[0], answer)
+    value = objective_of(problem, schedule)
+    if own is None or isinstance(value, tuple) or abs(value - own) <= VALUE_TOLERANCE * max(1.0, abs(value)):
+        return None
+    return float(own), float(value)
+
+
+def _told_values(values: tuple[float, float] | None) -> str:
+    if values is None:
+        return ": compare the two for one schedule, by model.value and problem.value"
+    return f": it values this answer at {values[0]:g}, the problem at {values[1]:g}"
 
 
 def _proved_bound(

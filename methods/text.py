@@ -13,10 +13,11 @@ from ..backends import Limits, UnknownName, backend, names
 from ..backends import names as backend_names
 from ..backends.base import BACKENDS, MOST_THREADS
 from ..backends.base import OWN as OWN_BACKENDS
-from ..errors import WrongArgument, WrongValue
+from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..heuristics.method import OPTION, SECONDS, USUAL, Method, Parameters, Start, Value, fields_of, from_text
 from ..heuristics.registry import HEURISTICS, Heuristic, usual_start
 from ..models import Problem
+from ..models import kind as kinds
 from ..models.arguments import is_real, is_whole, named
 from ..models.comparing import hashable
 from ..models.excerpt import similar
@@ -177,6 +178,29 @@ def method_source(what: Method | str) -> str | None:
     if isinstance(method, SolverMethod):
         hashes.append(formulation_source(method.formulation))
     return "-".join(filter(None, hashes)) or None
+
+
+def foreign_parts(text: str, kind: str) -> list[str]:
+    """Return the parts of a method for problems of a kind that are not of schedlab; the text itself if it cannot be read.
+
+    Examples
+    --------
+    >>> foreign_parts("cpsat:mine+warm", "project"), foreign_parts("cpsat:modes", "project")
+    (["formulation 'mine'"], [])
+    """
+    try:
+        method = parse_method(text)
+    except SchedlabError:
+        return [f"method {text!r}"]
+    parts = []
+    if method.heuristic and HEURISTICS.source(method.heuristic) is not None:
+        parts.append(f"heuristic {method.heuristic!r}")
+    if method.backend_name and BACKENDS.source(method.backend_name) is not None:
+        parts.append(f"backend {method.backend_name!r}")
+    formulation = method.formulation if isinstance(method, SolverMethod) else None
+    known_kind = kinds.known(kind)
+    own = () if known_kind is None else known_kind.formulations
+    return parts + ([f"formulation {formulation!r}"] if formulation is not None and formulation not in own else [])
 
 
 def check_method(method: Method, problem: Problem) -> None:

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
     from .eviction.problem import Eviction
     from .knapsack import Item, Knapsack
+    from .model_problem import ModelProblem
     from .node_states import NodeEvent, NodeStates
     from .platform import NamedNodes, NodeGroup, Platform, ProblemError
-    from .plugins import PluginError
+    from .plugins import NoSuchModule, PluginError, UnnamedReference, WrongAnswer
     from .problem import Encoding, Problem, Schedule
     from .profit.cooling import Cooling
     from .profit.problem import Profit
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from .step_function import StepFunction
 
 __all__ = [
+    "WrongAnswer",
+    "UnnamedReference",
+    "NoSuchModule",
+    "ModelProblem",
     "Association",
     "BatchJob",
     "EvictionCandidate",
@@ -83,6 +88,7 @@ __all__ = [
 ]
 
 LATER = {  # module: its names
+    "model_problem": ("ModelProblem",),
     "desired_profile": ("DesiredProfile",),
     "dispatch.jobs": ("Chunk", "Job", "Queue", "Running"),
     "dispatch.problem": ("Dispatch",),
@@ -92,7 +98,7 @@ LATER = {  # module: its names
     "knapsack": ("Item", "Knapsack"),
     "node_states": ("NodeEvent", "NodeStates"),
     "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
-    "plugins": ("PluginError",),
+    "plugins": ("NoSuchModule", "PluginError", "UnnamedReference", "WrongAnswer"),
     "problem": ("Encoding", "Problem", "Schedule"),
     "profit.cooling": ("Cooling",),
     "profit.problem": ("Profit",),
@@ -111,7 +117,15 @@ LATER = {  # module: its names
     ),
     "step_function": ("StepFunction",),
 }
-__getattr__ = names_later(__name__, LATER)
+INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "comparing": ("hashable",),
+    "deadline": ("Deadline", "OutOfTime", "within"),
+    "neighbourhood": ("Neighbourhoods",),
+    "plugins": ("is_module", "load_reference", "only_named"),
+    "schedule_arrays": ("Flat", "POSTPONED"),
+    "site": ("NamedLimit", "in_ranges"),
+}
+__getattr__ = names_later(__name__, LATER, inner=INNER)
 
 
 def __dir__() -> list[str]:

@@ -85,11 +85,22 @@ class Mark(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """A period in which nothing may start; its background is grey."""
+    """A period in which nothing may start, or in which nothing goes on in one row; its background is grey.
+
+    Parameters
+    ----------
+    start, end : int
+        The period, in the time unit of the chart.
+    label : str
+        What it is, for the legend.
+    row : int, optional
+        The index of its row, in which it is hatched, also over the bars. None: all rows.
+    """
 
     start: int
     end: int
     label: str
+    row: int | None = None
 
 
 @compared_by_identity
@@ -547,6 +558,12 @@ PALE = "#f4f4f4"
 CLOSED = "#e2e2e2"
 SHADES = (0.0, 0.22, 0.42)  # share of white in a colour, to separate neighbouring bars of one group
 LINES = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))  # of marks
+REST: Any = {
+    "facecolor": "#c8c8c866",
+    "edgecolor": "#8a8a8a",
+    "linewidth": 0.0,
+    "hatch": "....",
+}  # a closed period of one row
 ALLOWED: Any = {"color": INK, "linewidth": 0.9, "linestyle": ":", "marker": "|", "markersize": 6}
 OUTLINED = 500  # bars up to which each has a white outline
 GAP = 0.12  # between two rows, as a share of a row
@@ -601,7 +618,11 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
     for k in range(len(chart.rows) if y.gap else 0):
         ax.axhspan(y.top(k), y.bottom(k + 1), color=PALE, linewidth=0, zorder=0)
     for closed in chart.closed:
-        ax.axvspan((closed.start - origin) / unit, (closed.end - origin) / unit, color=CLOSED, linewidth=0, zorder=0.5)
+        if closed.row is None:
+            ax.axvspan(
+                (closed.start - origin) / unit, (closed.end - origin) / unit, color=CLOSED, linewidth=0, zorder=0.5
+            )
+    _rests(ax, chart, y, origin, unit)
     if chart.cells is not None:
         edges = ((chart.cells.start - origin) / unit, (chart.cells.end - origin) / unit, y.total, 0.0)
         ax.imshow(mixed(chart.cells, colours_of(chart)), extent=edges, aspect="auto", interpolation="none")
@@ -748,6 +769,19 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
         ax.add_artist(boxes(np.array(bars_of_style), zorder=2, **style))
 
 
+def _rests(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int) -> None:
+    """Draw the closed periods of single rows, over their bars."""
+    begin, end = chart.period
+    rests = [
+        (max(c.start, begin), min(c.end, end), y.top(c.row), y.bottom(c.row + 1))
+        for c in chart.closed
+        if c.row is not None and c.start < end and c.end > begin
+    ]
+    if rests:
+        box = np.array([((lo - origin) / unit, (hi - origin) / unit, top, bottom) for lo, hi, top, bottom in rests])
+        ax.add_artist(boxes(box, zorder=2.5, **REST))
+
+
 def _inches(ax: Axes) -> tuple[float, float]:
     """Return the inches of a unit of the time axis and of a row of height 1, about."""
     place = ax.get_position()
@@ -810,7 +844,8 @@ def _legend(ax: Axes, chart: Gantt) -> None:
                 handles.append(Patch(facecolor=_white(colour, 0.75), edgecolor=colour, hatch="////", label=name))
             elif name and name in used:
                 handles.append(Patch(facecolor=colour, label=name))
-    handles += [Patch(facecolor=CLOSED, label=text) for text in dict.fromkeys(c.label for c in chart.closed)]
+    styles = {c.label: {"facecolor": CLOSED} if c.row is None else REST for c in chart.closed}
+    handles += [Patch(label=text, **style) for text, style in styles.items()]
     if any(b.allowed for b in chart.bars):
         handles.append(Line2D([], [], **ALLOWED, label="may run"))
     for k, mark in enumerate(chart.marks):

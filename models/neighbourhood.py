@@ -16,7 +16,6 @@ from .dispatch.jobs import Job, Window
 from .dispatch.objectives import Fixed, add_limits
 from .dispatch.problem import Dispatch
 from .language import Assignment, Integer, Interval, Model
-from .problem import Encoding, Schedule
 from .profit.formulations import Fixed as FixedEarnings
 from .profit.formulations import profit_objective
 from .profit.problem import JOULES, Profit
@@ -237,7 +236,7 @@ class Neighbourhoods:
 
     Examples
     --------
-    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
+    >>> from schedlab.models import Job, NodeGroup, Platform, Queue, Schedule
     >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "abc"]
     >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
     >>> around = Neighbourhoods(p)
@@ -422,73 +421,6 @@ def _per_segment(begin: Ints, end: Ints, bounds: Ints, rates: Floats) -> Floats:
         between = np.cumsum(np.bincount(first + 1, several, bounds.size) - np.bincount(last, several, bounds.size))
         slopes.append(ends[:-1] + between[:-1] * np.diff(bounds))
     return np.stack(slopes, axis=1)
-
-
-def neighbourhood(
-    problem: Dispatch | Profit,
-    schedule: Schedule,
-    free: Collection[str],
-    keep_nodes: Collection[str] = (),
-    nodes: Collection[str] | None = None,
-    earliest: int | None = None,
-    latest: int | None = None,
-) -> Encoding:
-    """Make the model in which the jobs of ``free`` and ``keep_nodes`` move; the latter keep their nodes.
-
-    All other jobs keep their starts and nodes. In a profit problem, jobs that start at ``horizon_end`` or later and can
-    be postponed leave their nodes free for the moving jobs.
-
-    Parameters
-    ----------
-    problem : Dispatch or Profit
-        The problem.
-    schedule : Schedule
-        The schedule of all jobs.
-    free : collection of str
-        Ids of the jobs that may change their starts and nodes.
-    keep_nodes : collection of str
-        Ids of the jobs that may change their starts only.
-    nodes : collection of str, optional
-        Names of the nodes to which free jobs may go, in addition to the nodes that they have. None: all nodes.
-    earliest, latest : int, optional
-        The earliest and the latest start of moving jobs in seconds. Every job may also keep its start.
-
-    Returns
-    -------
-    Encoding
-        The model; it reads and writes schedules of all jobs.
-
-    Raises
-    ------
-    KeyError
-        If a job or node does not exist.
-    ProblemError
-        If the jobs that stay exceed the capacity of a node.
-
-    Examples
-    --------
-    >>> from schedlab.models import Job, NodeGroup, Platform, Queue
-    >>> jobs = [Job(n, 0, 10, 1, {"cores": 9}, "q") for n in "ab"]
-    >>> p = Dispatch(Platform([NodeGroup("n", 2, {"cores": 16})]), jobs, [Queue("q", 60)], "waiting")
-    >>> late = Schedule({"a": 0, "b": 10}, {"a": {"n-1": 1}, "b": {"n-1": 1}})
-    >>> neighbourhood(p, late, free=["b"]).model
-    Model('neighbourhood of 1 job': 1 interval, 2 integers, 2 constraints)
-    """
-    around = Neighbourhoods(problem)
-    flat = around.flat
-    arrays = flat.placed(schedule)
-    some, keep = ([flat.index[i] for i in ids] for ids in (free, keep_nodes))
-    around_placed = around.model(
-        arrays, some, keep, None if nodes is None else [flat.nodes.index[n] for n in nodes], earliest, latest
-    )
-
-    def read(assignment: Assignment) -> Schedule:
-        return flat.schedule(around_placed.read(assignment, arrays))
-
-    def write(whole: Schedule) -> Assignment:
-        return around_placed.write(flat.placed(whole))
-
-    return Encoding(around_placed.model, read, write)
 
 
 def _set(indices: Some) -> set[int]:

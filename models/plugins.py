@@ -31,6 +31,7 @@ from .excerpt import excerpt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from types import ModuleType
 
 T = TypeVar("T")
 REFERENCE = re.compile(r"(?P<module>[^\W\d]\w*(\.\w+)*):(?P<attribute>[^\W\d]\w*(\.\w+)*)")
@@ -166,11 +167,20 @@ def load_reference(text: str) -> Any:
             if e.name is not None and f"{module_name}.".startswith(f"{e.name}."):
                 raise NoSuchModule(module_name) from None
             raise
+    _find_neighbours_later(module)
     try:
         return attrgetter(attribute)(module)
     except AttributeError:
         defined = [n for n, v in vars(module).items() if getattr(v, "__module__", module_name) == module_name]
         raise NoSuchAttribute([n for n in defined if not n.startswith("_")]) from None
+
+
+def _find_neighbours_later(module: ModuleType) -> None:
+    """Let functions of a module of the current folder import its neighbours when they are called; installed modules go first."""
+    here = Path.cwd()
+    file = getattr(module, "__file__", None)
+    if file is not None and here in Path(file).resolve().parents and str(here) not in sys.path:
+        sys.path.append(str(here))
 
 
 @contextmanager

@@ -400,6 +400,25 @@ class Licence:
         check_whole(f"licence {self.name!r}", self, "total")
 
 
+RESERVATION_FLAGS = (
+    "maint", "flex", "overlap", "ignore_jobs", "hourly", "daily", "weekly", "weekday", "weekend", "magnetic", "time_float",
+    "all_nodes", "any_nodes", "part_nodes", "spec_nodes", "static", "static_alloc", "first_cores", "replace", "replace_down",
+    "license_only", "purge_comp", "no_hold_jobs_after", "no_hold_jobs_after_end", "user_del", "user_delete", "skip",
+    "force_start",
+)  # fmt: skip
+"""The flags of reservations of Slurm, in lower case; each but a few may have ``no_`` before it [SlurmDoc, scontrol]."""
+
+
+def is_flag(text: str) -> bool:
+    """Return whether a text is a flag of a reservation, which may have a value.
+
+    >>> is_flag("maint"), is_flag("purge_comp=300"), is_flag("no_flex"), is_flag("dayly"), is_flag("MAINT")
+    (True, True, True, False, False)
+    """
+    name = text.partition("=")[0]
+    return name in RESERVATION_FLAGS or name.removeprefix("no_") in RESERVATION_FLAGS
+
+
 @checked(values=False, deep=False)
 @with_short_repr
 @hashable
@@ -428,6 +447,11 @@ class SiteReservation:
     flags : tuple of str, optional
         Flags in lower case: ``"maint"``, ``"daily"``, ``"weekly"``, ``"flex"``, ``"overlap"``, ``"ignore_jobs"``, ...
 
+    Raises
+    ------
+    ProblemError
+        A number is not one, or there is no such flag.
+
     Examples
     --------
     >>> SiteReservation("maint1", start=1764043312, duration=240, nodes=("n9", "n10"), flags=("maint",)).end
@@ -449,7 +473,12 @@ class SiteReservation:
     flags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_whole(f"reservation {self.name!r}", self, "start", "duration", "node_count", "core_count")
+        where = f"reservation {self.name!r}"
+        check_whole(where, self, "start", "duration", "node_count", "core_count")
+        for flag in self.flags:
+            if not is_flag(flag):
+                known = hint(str(flag).lower(), RESERVATION_FLAGS)
+                raise ProblemError(f"{where}: there is no flag {excerpt(flag)}; {known}")
 
     @property
     def end(self) -> int:

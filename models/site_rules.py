@@ -477,7 +477,7 @@ class SchedulerSettings:
     @property
     def fair_tree(self) -> bool:
         """Whether the fair share is that of a fair tree, which is the default since Slurm 19.05."""
-        return "no_fair_tree" not in self.priority_flags
+        return not {"no_fair_tree", "depth_oblivious"} & set(self.priority_flags)
 
     @property
     def enforces_associations(self) -> bool:

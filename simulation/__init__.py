@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from .settings import FEATURES, setting
     from .shadow import decide
     from .simulator import simulate
+    from .slurm.calibration import Calibration, calibrate
     from .users import Users, users_of
     from .verify import violations
 
 LATER = {  # module: its names
+    "slurm.calibration": ("Calibration", "calibrate"),
     "agenda": ("Rank",),
     "dispatcher": ("Decision", "Dispatcher", "FailedStart", "Moment", "PlannedStart", "Start"),
     "dispatchers.cp.dispatcher": ("CPDispatcher",),
@@ -56,8 +58,28 @@ LATER = {  # module: its names
     "users": ("Users", "users_of"),
     "verify": ("violations",),
 }
-__getattr__ = names_later(__name__, LATER)
+INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "desired_use": ("desired_figures", "mean_curves"),
+    "dispatchers.policy": (
+        "CORRECTIONS",
+        "WITHIN_PROFILE",
+        "by_duration",
+        "by_slowdown",
+        "by_submit",
+        "psp",
+    ),
+    "groups": ("LARGEST", "Spread", "core_hours"),
+    "outputs": ("JOB_COLUMNS", "Kind", "write_starts"),
+    "shadow": ("Answer", "compare", "comparisons_to_json", "faults"),
+    "slurm.calibration": ("agreement", "not_obeyed", "one_step", "priority_begin"),
+    "slurm.jobs": ("SlurmAttempt", "SlurmJob", "as_submitted", "slurm_jobs"),
+    "slurm.replay": ("SlurmReplay", "node_changes"),
+    "verify_features": ("PreemptionRules",),
+}
+__getattr__ = names_later(__name__, LATER, inner=INNER)
 __all__ = [
+    "calibrate",
+    "Calibration",
     "setting",
     "attempts_of",
     "ReplayData",

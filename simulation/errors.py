@@ -84,8 +84,8 @@ WHOLE_NODES = Exclusion(
 )
 OTHER_TIMES = Exclusion(
     "`--load`",
-    "reservations, events of the server",
-    "it changes the submit times, and the times of reservations and server events would not fit to them",
+    "reservations, events of the server, outages of a site, `--cancelled`",
+    "it moves the submit times, to which their times would not fit",
 )
 ONE_LIMIT = Exclusion(
     "`--decision-time`",

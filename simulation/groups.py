@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..errors import MissingPackage
 from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
+from ..models.dispatch.site_request import SiteRequest
 from ..models.excerpt import with_short_repr
 from ..models.words import how_many
 from .users import accuracy_class, class_names, request_accuracy
@@ -315,18 +316,64 @@ def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     return (workload.partition, workload.partitions) if workload.partitions else None
 
 
+def sizes_asked(workload: Workload) -> Ints:
+    """Return the size that each job asked for, shape (jobs,), whatever a dispatcher made of it.
+
+    It is the number of CPUs where the log says what jobs asked of their site, else the number of units: a dispatcher that
+    divides the CPUs of a job otherwise than the log, as ``slurm`` does, changes its units.
+    """
+    units = workload.job_arrays.all_units
+    site = workload.site
+    if site is None:
+        return units
+    at = workload.resources.index("cores") if "cores" in workload.resources else None
+    given = units if at is None else workload.job_arrays.amounts[:, at]
+    asked = np.array([cpus_asked(request) for request in site.requests], np.int64)[site.request]
+    asked[list(workload.chunks)] = 0  # of a heterogeneous job, the first chunk alone is known
+    return np.where(asked > 0, asked, given)
+
+
+def cpus_asked(request: SiteRequest) -> int:
+    """Return the CPUs that a job asked its site for; 0 if the log does not tell.
+
+    >>> cpus_asked(SiteRequest(cpus=4)), cpus_asked(SiteRequest(tasks=3, cpus_per_task=2)), cpus_asked(SiteRequest())
+    (4, 6, 0)
+    """
+    return max(request.cpus or 0, (request.tasks or 0) * (request.cpus_per_task or 1))
+
+
+def size_name(workload: Workload) -> str:
+    """Return what ``sizes_asked`` counts: ``"CPUs"`` or ``"units"``."""
+    return "units" if workload.site is None else "CPUs"
+
+
+def size_class_names() -> list[str]:
+    """Return the names of the classes of sizes; ``"2-4"`` holds 2, 3 and 4.
+
+    >>> size_class_names()[:3]
+    ['1', '2-4', '5-16']
+    """
+    names = [f"{a}-{b - 1}" if b > a + 1 else f"{a}" for a, b in pairwise((1, *UNITS))]
+    return [*names, f"{UNITS[-1]} or more"]
+
+
+def size_class(sizes: Ints) -> Ints:
+    """Return the index in ``size_class_names`` of the class of each size."""
+    return np.searchsorted(UNITS, sizes, side="right")
+
+
 def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
-    """Return the classes by number of units; ``"2-4"`` holds 2, 3 and 4."""
-    edges = (1, *UNITS)
-    names = [f"{a}-{b - 1}" if b > a + 1 else f"{a}" for a, b in zip(edges, UNITS, strict=False)]
-    return np.searchsorted(UNITS, workload.job_arrays.all_units, side="right"), [*names, f"{UNITS[-1]} or more"]
+    return size_class(sizes_asked(workload)), size_class_names()
 
 
 def core_hours(workload: Workload) -> Floats:
     """Return cores * runtime of each job in hours, shape (jobs,); of machines without cores, a unit counts as one."""
     arrays = workload.job_arrays
     at = workload.resources.index("cores") if "cores" in workload.resources else None
-    cores = arrays.all_units if at is None else arrays.amounts[:, at]
+    return _hours(arrays.all_units if at is None else arrays.amounts[:, at], workload)
+
+
+def _hours(cores: Ints, workload: Workload) -> Floats:
     hours: Floats = cores * np.maximum(workload.runtime, 0) / 3600
     return hours
 
@@ -334,7 +381,8 @@ def core_hours(workload: Workload) -> Floats:
 def _by_core_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
     """Return the classes by core-hours; ``"1-10"`` holds 1, not 10."""
     names = [f"below {CORE_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(CORE_HOURS)), f"{CORE_HOURS[-1]} or more"]
-    return np.searchsorted(CORE_HOURS, core_hours(workload), side="right"), names
+    hours = core_hours(workload) if workload.site is None else _hours(sizes_asked(workload), workload)
+    return np.searchsorted(CORE_HOURS, hours, side="right"), names
 
 
 def _by_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:

@@ -23,10 +23,10 @@ from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
 from .predictors import Accuracy, accuracy
-from .records import PREEMPTED_BY, ModelSizes, ReplayData
+from .records import PREEMPTED_BY, Attempt, History, ModelSizes, ReplayData
 
 if TYPE_CHECKING:
-    from .records import Decisions, History
+    from .records import Decisions
 
 
 # --- Late starts: jobs that start after the latest start of their data.
@@ -453,8 +453,9 @@ class Metrics:
         Parameters
         ----------
         grouping : {"queue", "user", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
-            The property. ``"units"`` are classes by the number of units of a job, ``"core-hours"`` by cores * runtime,
-            ``"accuracy"`` by runtime / walltime, ``"user-accuracy"`` by its mean over the jobs of the user.
+            The property. ``"units"`` are classes by the number of units of a job (of CPUs, where the log tells how many it
+            asked its site for), ``"core-hours"`` by cores * runtime, ``"accuracy"`` by runtime / walltime,
+            ``"user-accuracy"`` by its mean over the jobs of the user.
 
         Returns
         -------
@@ -566,7 +567,8 @@ def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: f
     """Return the metrics of the starts that the trace records from the real machine.
 
     Waits are counted as in a replay: of a job that waits for another one (``workload.after``), from the recorded end of
-    that job and the think time on.
+    that job and the think time on; of a job that was requeued, before all its recorded attempts, without the time in which
+    they ran.
 
     Parameters
     ----------
@@ -590,12 +592,29 @@ def recorded(workload: Workload, platform: Platform | None = None, bsld_floor: f
     counted = arrived(workload, end)
     if workload.after:  # a job that did not wait for the other one, although the log names it, arrived by its start
         counted = replace(counted, submit=np.where(known, np.minimum(counted.submit, start), counted.submit))
-    measured = _measure(counted.keep(known), start[known], end[known], platform, bsld_floor=bsld_floor)
+    ran = counted.keep(known)
+    attempts = _recorded_attempts(ran)
+    measured = _measure(ran, start[known], end[known], platform, bsld_floor=bsld_floor, history=attempts)
     missing = int((~known).sum())
     values = dict(parts_of(measured))
-    figures = job_figures(counted, np.where(known, start, -1), end, bsld_floor=bsld_floor)
+    all_attempts = _recorded_attempts(counted)
+    figures = job_figures(counted, np.where(known, start, -1), end, bsld_floor=bsld_floor, history=all_attempts)
     groups = groups_of(counted, figures)  # of all jobs, so that the groups are those of a replay
     return Metrics(**{**values, "jobs": len(workload), "not_started": missing, "groups": groups})
+
+
+def _recorded_attempts(workload: Workload) -> History | None:
+    """Return the attempts that a log recorded before the last ones of its jobs, as those of a replay; None if it has none."""
+    if workload.site is None:
+        return None
+    early = []
+    rows = []
+    for row, attempts in sorted(workload.site.attempts.items()):
+        ran = [each for each in attempts if each.start >= 0 and each.end > each.start]
+        for number, each in enumerate(ran, 1):
+            early.append(Attempt(workload.ids[row], number, each.start, each.end, {}, each.state, 0))
+            rows.append(row)
+    return History.of(early, rows, {}, len(workload), {}, ())
 
 
 def _measure(

@@ -395,7 +395,8 @@ def write_jobs(simulation: ReplayData, path: Path) -> None:
     ``requested_number_of_resources`` is the number of units, which may be larger than the number of nodes. The final
     state of a job that was never started is ``SUBMITTED``, that of a killed job ``COMPLETED_WALLTIME_REACHED``, that of
     a job that did not come back after a failure ``COMPLETED_FAILED``.
-    ``stretch`` is turnaround time / execution time, empty if the execution time is 0.
+    ``stretch`` is turnaround time / execution time, empty if the execution time is 0. As in Batsim, ``waiting_time`` is start -
+    submission; of a job with earlier attempts, that is its wait (``Simulation.wait``) and the time in which they ran.
     """
     parts = [simulation, *([running_as_replay(simulation)] if simulation.workload.running else [])]
     with whole_file(path) as f:

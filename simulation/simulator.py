@@ -38,7 +38,7 @@ from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, kept_by, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
-from .features.site_limits import node_events_of, on_site, site_limits
+from .features.site_limits import limits_of_site, node_events_of, on_site
 from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
@@ -427,7 +427,7 @@ def simulate(
     def rows_at_begin() -> Collection[int]:
         return () if at_begin is None else at_begin.rows_at_begin
 
-    limits = [*([licences_of] if machine.licences else []), *([] if site is None else [site_limits(site)])]
+    limits = [*([licences_of] if machine.licences else []), *([] if site is None else [limits_of_site(site)])]
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
         *([reserving] if reserving is not None else []),
@@ -475,7 +475,7 @@ def simulate(
         within=within,
         on_each_node=on_each_node,
         stops=stops,
-        limits_of=None if site is None else site_limits(site),
+        limits_of=None if site is None else limits_of_site(site),
         reserved_of=None if site is None else reservations_of(site),
         preempted=None if scheduler is None else PreemptionRules(scheduler.site, rule),
     )

@@ -8,14 +8,13 @@ from tempfile import mkdtemp
 
 import fuzz_seeds as seeds
 from schedlab.backends import Incumbent, Result
+from schedlab.bench import Run, RunRequest, RunTask, carry_out_chosen, plan
 from schedlab.bench.cli.app import main
-from schedlab.bench.records.record import outcome, plain, record
-from schedlab.bench.records.store import Store
-from schedlab.bench.runs.chosen import Chosen, Part, carry_out_chosen
-from schedlab.bench.runs.selection import Run, RunRequest, plan
-from schedlab.bench.runs.task import RunTask
+from schedlab.bench.records import Store, outcome, plain
+from schedlab.bench.records.record import record
+from schedlab.bench.runs.chosen import Chosen, Part
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 from schedlab.models import Schedule
 
 METHOD = "multi-search"

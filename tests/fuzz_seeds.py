@@ -4,7 +4,7 @@ import gzip
 import json
 
 from schedlab import Guide
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split
+from schedlab.models.profit import MAXIMISE, OPTIMISE, Leaf, Split
 
 
 def packed(text: str) -> bytes:

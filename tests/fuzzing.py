@@ -35,10 +35,12 @@ from schedlab.bench.errors import WRONG_USE
 from schedlab.instances import (
     FormatError,
     load,
+    read_classic,
     read_events,
     read_fjsplib,
     read_imopse,
     read_jsplib,
+    read_knapsack,
     read_mmlib,
     read_mslib,
     read_patterson,
@@ -46,10 +48,10 @@ from schedlab.instances import (
     read_psplib,
     read_weather,
     write,
+    write_weather,
 )
-from schedlab.instances.classic import read_classic, read_knapsack
 from schedlab.instances.files.profile_file import read_series, read_wishes
-from schedlab.instances.formats.cooling_tables import cooling_csv, read_cooling
+from schedlab.instances.formats import cooling_csv, read_cooling
 from schedlab.instances.formats.shops import (
     read_aircraft_landing,
     read_flow_shop,
@@ -57,7 +59,6 @@ from schedlab.instances.formats.shops import (
     read_taillard_open_shop,
     read_weighted_tardiness,
 )
-from schedlab.instances.weather import write_weather
 from schedlab.simulation import JobsError, read_jobs
 
 FIXED = 1_000_000  # from this number on, cases are the damages that are the same for all formats

@@ -12,8 +12,7 @@ from typing import Any
 
 import schedlab as sl
 from schedlab.backends import solver_thread
-from schedlab.heuristics import HEURISTICS, warm_up_for
-from schedlab.heuristics.method import fields_of
+from schedlab.heuristics import HEURISTICS, fields_of, warm_up_for
 from schedlab.instances import generators
 
 LOWERINGS = ("pairwise", "lp", "900s", "900s-relax", "60s..3600s-lp", "600s..36000s-energy")

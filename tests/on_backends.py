@@ -5,10 +5,8 @@ from collections.abc import Iterable
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, backend
-from schedlab.backends.conformance.agreement import Contender, examine_one
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import ALL, Construct, constructs_of
-from schedlab.backends.decompositions.chain import Chain
+from schedlab.backends.conformance import Contender, brute_force, examine_one
+from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
 

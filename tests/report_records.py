@@ -1,7 +1,7 @@
 """Records of runs as the bench writes them, for tests of reports."""
 
+from schedlab.bench import Run
 from schedlab.bench.records.record import record
-from schedlab.bench.runs.selection import Run
 
 
 def made(instance, method, seed, objective, steps=3, **fields):

@@ -11,14 +11,13 @@ import random
 import numpy as np
 import pytest
 import schedlab as sl
+from neighbourhoods import improve, neighbourhood
 from schedlab.backends import Limits, run
 from schedlab.heuristics import delay_search, first_solution, move_jobs, multi_search, relaxation_search
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.costs import objective as kernel_objective
-from schedlab.heuristics.neighbourhood_solve import improve
+from schedlab.heuristics.kernels import objective as kernel_objective
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES, Excess, Objective, objective_names, register_objective
-from schedlab.models.neighbourhood import neighbourhood
 from schedlab.simulation import CPDispatcher
 
 WEIGHTS = {"urgent": 3.0, "normal": 0.5}
@@ -180,7 +179,7 @@ def test_a_neighbourhood_of_all_jobs_has_the_optimum(aim, backend):
         schedule = first_solution(problem, "-duration")
         if problem.value(schedule) == optimum(problem):
             continue
-        better = improve(problem, schedule, [j.id for j in problem.jobs], backend, Limits(30, 1))
+        better = improve(problem, schedule, [j.id for j in problem.jobs], backend=backend, limits=Limits(30, 1))
         assert better is not None and problem.value(better) == pytest.approx(optimum(problem), rel=1e-6)
 
 

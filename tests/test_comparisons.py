@@ -15,7 +15,7 @@ import pytest
 import schedlab as sl
 from schedlab import methods
 from schedlab.instances import Workload
-from schedlab.models.comparing import hashable
+from schedlab.models import hashable
 from schedlab.simulation import NodeDecision, OnDemandJob, Preemption, Switching
 from schedlab.simulation.records import OffIntervals
 

@@ -5,7 +5,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
-from schedlab.models.dispatch.composite import limit_of, nearest, overrun
+from schedlab.models.dispatch import limit_of, nearest, overrun
 
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = [Queue("fast", 3), Queue("slow", 9)]

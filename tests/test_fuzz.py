@@ -1,14 +1,16 @@
-"""A hundred damaged files of all formats: an error of the project, or what the file holds (``make known``: thousands)."""
+"""Sixty damaged files of all formats: an error of the project, or what the file holds (``make known``: thousands)."""
 
 from pathlib import Path
 
 import fuzzing
+import pytest
 
 
-def test_a_hundred_damaged_files() -> None:
-    assert fuzzing.batch(fuzzing.cases(100)) == []
+def test_sixty_damaged_files() -> None:
+    assert fuzzing.batch(fuzzing.cases(60)) == []
 
 
+@pytest.mark.slow
 def test_whole_files_that_are_damaged_in_the_same_ways() -> None:
     """A directory, nothing, a byte order mark, other line ends, a half, NUL, no UTF-8, all twice, lines twice."""
     assert fuzzing.batch(fuzzing.fixed_cases(whole_files_only=True)) == []

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,7 @@ ALLOWED = {
     "simulation": {"errors", "later", "models", "instances", "heuristics", "backends", "methods", "solve"},
     "bench": {
         "errors",
+        "later",
         "models",
         "instances",
         "heuristics",
@@ -104,18 +106,53 @@ def test_every_folder_with_code_is_installed() -> None:
     assert [str(f.parent) for f in FILES if not (f.parent / "__init__.py").is_file()] == []
 
 
-def test_tests_import_from_packages_what_these_export() -> None:
-    packages = [
-        importlib.import_module(f"schedlab.{top}") for top in ("models", "instances", "heuristics", "simulation")
-    ]
-    exported = {f"{p.__name__}.{place}": set(names) for p in packages for place, names in p.LATER.items()}
+def exports(*tables: str) -> dict[str, set[str]]:
+    """Module, without ``schedlab`` -> the names of it that its package, or one above it, has in one of these tables."""
+    found: dict[str, set[str]] = {}
+    for file in FILES:
+        if file.name == "__init__.py":
+            package = importlib.import_module(f"schedlab.{name_of(file)}")
+            for table in tables:
+                for place, names in getattr(package, table, {}).items():
+                    found.setdefault(f"{name_of(file)}.{place}", set()).update(names)
+    return found
+
+
+def test_tests_import_from_packages_what_these_have() -> None:
     inner = []
+    had = exports("LATER", "INNER")
     for file in sorted((ROOT / "tests").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
-                names = exported.get(node.module or "", set()).intersection(alias.name for alias in node.names)
+                names = had.get((node.module or "").removeprefix("schedlab."), set())
+                names = names.intersection(alias.name for alias in node.names)
                 inner += [f"{file.relative_to(ROOT)}: {name} of {node.module}" for name in sorted(names)]
     assert inner == []
+
+
+def test_no_package_has_a_name_for_the_tests_alone() -> None:
+    """Each name that packages have for each other is used by another file of the package or of the benchmarks."""
+    used = Counter(word for file in [*FILES, *(ROOT / "benchmarks").rglob("*.py")] for word in read_words(file))
+    inner = exports("INNER").items()
+    assert [f"{name} of {module}" for module, names in inner for name in names if used[name] < 2] == []
+
+
+def test_each_name_of_a_package_is_found_and_is_not_that_of_a_module() -> None:
+    for module, names in exports("LATER", "INNER").items():
+        assert not [name for name in names if not hasattr(importlib.import_module(f"schedlab.{module}"), name)]
+    for file in FILES:
+        if file.name == "__init__.py":
+            package = importlib.import_module(f"schedlab.{name_of(file)}")
+            names = {
+                name for table in ("LATER", "INNER") for some in getattr(package, table, {}).values() for name in some
+            }
+            modules = {module.name for module in pkgutil.iter_modules([str(file.parent)])}
+            assert names & modules <= {"generators"}  # instances/__init__.py keeps the table in the place of the folder
+
+
+def read_words(file: Path) -> set[str]:
+    """Return the words of a file; none of an ``__init__.py``, which only lists names."""
+    return set() if file.name == "__init__.py" else set(re.findall(r"\w+", file.read_text(encoding="utf-8")))
 
 
 def has_examples(module: str) -> bool:

@@ -4,7 +4,7 @@ import limit_walk
 import pytest
 import schedlab as sl
 from schedlab.backends import solver_thread
-from schedlab.models.deadline import Deadline
+from schedlab.models import Deadline
 
 HERE = sl.backends.available()
 CASES = [

@@ -9,10 +9,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from schedlab.bench import WrongUse
-from schedlab.bench.records.store import read
+from schedlab.bench import UNREADABLE, WrongUse
+from schedlab.bench.records import read
 from schedlab.bench.runs import process
-from schedlab.bench.runs.process import UNREADABLE, Child
+from schedlab.bench.runs.process import Child
 
 # Python runs it at the start of each process, workers of the bench included.
 BLOCK = """
@@ -84,7 +84,13 @@ def test_the_block_blocks(blocked):
     assert run(blocked, script) == ["fcntl", "resource", "pwd", *["file"] * 5]
 
 
-@pytest.mark.parametrize("before", ["", AS_ON_WINDOWS], ids=["no fcntl, no /proc", "names of Windows"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param("", id="no fcntl, no /proc", marks=pytest.mark.slow),
+        pytest.param(AS_ON_WINDOWS, id="names of Windows"),
+    ],
+)
 def test_every_module_is_imported(blocked, before):
     assert int(run(blocked, before + WALK)[-1]) > 250
 

@@ -16,7 +16,7 @@ from ..base import Limits
 from ..decompositions.decomposition import Copy, Steps
 from ..driver import HORIZON, compile, run
 from ..result import Result
-from .brute_force import EnumerationError, Truth, brute_force
+from .enumeration import EnumerationError, Truth, brute_force
 from .random_models import random_model
 
 # --- Copies of a model: equal, shifted in time, permuted, with more capacity, or with constraints left out.
@@ -123,7 +123,13 @@ OPEN = ("feasible", "unknown", "unavailable")  # statuses of a solve that ended 
 
 
 class Contender(NamedTuple):
-    """A backend and optionally its lowering; labels are ``cpsat``, ``highs:pairwise``, ``highs:time-indexed``."""
+    """A backend and optionally its lowering.
+
+    Parameters
+    ----------
+    label : str
+        ``cpsat``, ``highs:pairwise``, ``highs:time-indexed``: the backend, and the lowering behind a colon.
+    """
 
     label: str
 
@@ -264,6 +270,20 @@ def _check(model: Model, truth: Truth, contender: Contender, check: str, limits:
 
 def judge(model: Model, truth: Truth, result: Result) -> list[str]:
     """Return error messages on the result of a solve.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    truth : Truth
+        Its optimum by enumeration.
+    result : Result
+        What a backend answered: its status, objective, bound, assignment and conflict are checked.
+
+    Returns
+    -------
+    list of str
+        What is wrong; empty if nothing is.
 
     Examples
     --------

@@ -67,7 +67,7 @@ from ..decompositions.decomposition import Copy, Steps
 from ..driver import run
 from ..result import Result
 from .agreement import judge
-from .brute_force import EnumerationError, brute_force
+from .enumeration import EnumerationError, brute_force
 from .random_models import random_model
 
 # --- Planted faults in presences, forbidden windows, time lags and transition times (see ``planted_faults``).

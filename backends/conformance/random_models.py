@@ -40,7 +40,7 @@ from ...models.language import (
 from ...models.language import max as latest
 from ...models.language import sum as total
 from ...models.language.expressions import Atom, Function, linear
-from .brute_force import EnumerationError, Value, Variable, brute_force, domain
+from .enumeration import EnumerationError, Value, Variable, brute_force, domain
 from .random_constructs import (
     PRECEDENCES,
     random_arithmetic,
@@ -405,6 +405,16 @@ class RandomModel(NamedTuple):
 def random_model(seed: int) -> RandomModel:
     """Return the random model of a seed; the same seed gives the same model. Each second one is of a pattern.
 
+    Parameters
+    ----------
+    seed : int
+        Any whole number from 0.
+
+    Returns
+    -------
+    RandomModel
+        The model and the names of the constructs that it uses.
+
     Examples
     --------
     >>> random_model(7).model.name
@@ -431,7 +441,18 @@ def random_model(seed: int) -> RandomModel:
 
 
 def general_model(seed: int) -> RandomModel:
-    """Return the random model of a seed that is of no pattern: variables, constraints and objectives of all kinds."""
+    """Return the random model of a seed that is of no pattern: variables, constraints and objectives of all kinds.
+
+    Parameters
+    ----------
+    seed : int
+        Any whole number.
+
+    Returns
+    -------
+    RandomModel
+        The model and the names of the constructs that it uses.
+    """
     return _Maker(seed).make()
 
 

@@ -63,7 +63,7 @@ from ...models.words import how_many
 from ..base import Limits, backend, names
 from ..decompositions.decomposition import Copy
 from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink
-from .brute_force import EnumerationError, Truth, brute_force, variables_of
+from .enumeration import EnumerationError, Truth, brute_force, variables_of
 from .planted import FAULTS, PARAMETERS, caught_by, faulty, known_to_be_wrong
 from .random_models import random_model
 

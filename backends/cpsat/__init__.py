@@ -1,1 +1,8 @@
 """The OR-Tools CP-SAT backend."""
+
+from ...later import names_later
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "backend": ("CpSat",),
+}
+__getattr__ = names_later(__name__, inner=INNER)

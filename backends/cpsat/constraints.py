@@ -28,7 +28,7 @@ from ...models.language import (
 from ...models.language.calendars import FULL
 from ...models.language.expressions import Atom, Attribute, Max, Neighbours
 from ..base import MissingConstruct
-from ..decompositions.structures import Stretch, breaks_only, percents_of_work, stretches
+from ..decompositions.constraints import Stretch, breaks_only, percents_of_work, stretches
 from .expressions import CpSatExpressions
 from .native import Form, NativeModel, WholeForm
 

@@ -44,6 +44,7 @@ from .constraints import (
     Sequences,
     States,
     StepwiseCapacities,
+    Structures,
     Synchronizations,
     Transitions,
     VariableDemands,
@@ -51,7 +52,6 @@ from .constraints import (
 from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, atoms_of, constructs_of
 from .decomposition import Decomposition, Step, Variables
 from .expressions import Arithmetic, Functions, Optionals, Origin, Overlaps, RealNumbers, Relations, StartWindows
-from .structures import Structures
 
 # --- The choice and the sequence of decompositions for a model and a backend.
 

@@ -5,7 +5,7 @@ docstring of its module:
 
 - ``constraints``: presence, size, end and start of an interval; alternative, synchronize, precedence
 - ``expressions``: max, min, holds, overlap, element, piecewise
-- ``pairwise``, ``time_indexed`` on the ``slots`` of a grid, ``energy``: no_overlap and cumulative
+- ``pairwise``, ``time_indexed`` on the slots of a grid, ``energy``: no_overlap and cumulative
 - ``form``: the sparse arrays, numerical limits, and a valid bound from inexact duals
 
 Symbols used in all of them, for an interval i (times and sizes in seconds)::
@@ -17,8 +17,14 @@ Symbols used in all of them, for an interval i (times and sizes in seconds)::
     lo(x), hi(x)  a lower and an upper bound of the column or expression x
 """
 
+from ...later import names_later
 from .constraints import IntervalColumns
 from .form import Blocks, LinearForm
 from .lowering import Lowered, lower, require_options
 
 __all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower", "require_options"]
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "form": ("safe_bound",),
+}
+__getattr__ = names_later(__name__, inner=INNER)

@@ -20,7 +20,7 @@ from .form import INF, Affine, FormBuilder, Point, column
 # --- Columns and rows for integer variables and for the presence, size and end of intervals, used by all lowerings.
 #
 # Data of interval i: least and greatest size ``z_lo, z_hi`` in seconds, and whether it is optional. Each lowering adds
-# the starts ``s[i]`` in its own form (``column_starts``, ``linear.slots``). Columns and rows::
+# the starts ``s[i]`` in its own form (``column_starts``, ``linear.time_indexed``). Columns and rows::
 #
 #     x in {lo(x), ..., hi(x)}               for each integer variable x
 #     p[i] in {0, 1}                         for each optional interval; p[i] = 1 for the others, without a column

@@ -26,7 +26,7 @@ from . import constraints
 from .constraints import ColumnStarts
 from .expressions import LinearExpressions
 from .form import INF, Affine, FormBuilder, Point
-from .slots import Grid
+from .time_indexed import Grid
 
 # --- Work of an interval in the cells of a grid, and bounds on it: data of the energy lowering (``energy``).
 #

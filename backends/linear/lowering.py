@@ -37,8 +37,7 @@ from .energy import Energy
 from .expressions import GE, LE, LinearExpressions, no_linear_form
 from .form import Blocks, FormBuilder, LinearForm
 from .pairwise import Pairwise
-from .slots import Grid
-from .time_indexed import TimeIndexed
+from .time_indexed import Grid, TimeIndexed
 
 LOWERINGS = get_args(LoweringName)
 LARGEST_DATUM = 2**62

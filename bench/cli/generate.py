@@ -12,7 +12,7 @@ from ...instances import generators, write
 from ...instances.formats.swf import write_swf
 from ...instances.generators.eurora import KINDS
 from ...instances.generators.eurora_production import LEAST
-from ...instances.generators.lublin import workload as lublin_jobs
+from ...instances.generators.lublin import lublin_workload
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...models.platform import LATEST, MOST_NODES
 from ...models.words import how_many, how_many_of
@@ -226,7 +226,7 @@ def lublin(
         return
     try:
         with writing(out):
-            write_swf(lublin_jobs(jobs, seed, **sizes), nodes, out, cores)
+            write_swf(lublin_workload(jobs, seed, **sizes), nodes, out, cores)
     except ValueError as e:
         raise WrongUse(f"lublin: {e}") from e
     say(f"{out}: {how_many(jobs, 'job')}, seed {seed}; to replay it: bench simulate {out}")

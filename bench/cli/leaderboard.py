@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -17,14 +17,15 @@ from ...backends import UnknownName
 from ...instances.files.writing import to_csv, write_whole
 from ...models.array_types import Floats, Ints
 from ...models.words import how_many
-from ...simulation.groups import UNITS
-from ...simulation.outputs import JobsTable, read_jobs
+from ...simulation.groups import size_class, size_class_names, size_name, sizes_asked
 from ..errors import WrongUse, writing
 from ..grid import DIM, Column, Grid, percent, ratio, short, time_unit
 from ..pages import Section, write_page
 from ..records.record import failed
-from ..records.store import Record, jobs_file
+from ..records.store import Record
+from ..records.verify import recorded_replay
 from ..replays.carry_out import prepared
+from ..replays.case import ReplayCase
 from ..replays.settings import RESULTS, RUNS, SETTINGS, USUAL_FLOOR
 from ..runs.process import cores as number_of_cores
 from ..runs.selection import RunRequest, parse_seeds
@@ -35,12 +36,17 @@ from ..tables.replays import DispatcherRow
 from ..terminal import console_for
 from .options import Drop, First, ReplayLimit, Seeds, check_folders, with_options
 
+if TYPE_CHECKING:
+    from ...simulation.records import ReplayData
+
 LEADERBOARD_HELP = """Rank dispatchers over logs.
 
 Each log or instance is replayed under each dispatcher, and every start is checked, as by bench simulate. Printed are the
 mean rank over the logs and, for each log, mean and 95th percentile of the bounded slowdown and of the wait, fairness over
 the users, and the time of a decision. Intervals are from a bootstrap over weeks (days of short logs), the same for all
 dispatchers, as waits of jobs near in time depend on each other.
+
+Options of logs, such as --nodes, concern the logs alone; instances have a machine of their own.
 
 The same command again runs only what has no valid record.
 
@@ -110,47 +116,45 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """The jobs of a replay that started, of all seeds.
+    """The jobs whose work was done in the replays of all seeds, with their figures as in the metrics of a replay.
 
     Parameters
     ----------
-    submit, wait, took : ndarray of int64, shape (jobs,)
+    submit, wait : ndarray of int64, shape (jobs,)
         Seconds.
-    units, user : ndarray of int64, shape (jobs,)
-        Units of each job; its user as a number.
-    floor : float
-        The least duration of the bounded slowdown, in seconds.
+    slowdown : ndarray of float, shape (jobs,)
+        The bounded slowdown of each job, at least 1.
+    size, user : ndarray of int64, shape (jobs,)
+        What each job asked for, as ``sizes_asked`` counts it; its user as a number.
     seeds : int
         Number of the replays.
+    size_name : str
+        What the sizes count.
     """
 
     submit: Ints
     wait: Ints
-    took: Ints
-    units: Ints
+    slowdown: Floats
+    size: Ints
     user: Ints
-    floor: float = USUAL_FLOOR
     seeds: int = 1
+    size_name: str = "units"
 
     @classmethod
-    def of(cls, tables: Sequence[JobsTable], floor: float) -> Replayed:
-        """Return the jobs of the replays of a dispatcher, one table per seed."""
-        names = {kind.user for table in tables for kind in table.kinds}
-        numbers = {name: k for k, name in enumerate(sorted(names))}
-        parts = []
-        for table in tables:
-            user = np.array([numbers[kind.user] for kind in table.kinds], np.int64)[table.kind]
-            began = table.start >= 0
-            columns = (table.submit, table.start - table.submit, table.end - table.start, table.units, user)
-            parts.append([column[began] for column in columns])
-        submit, wait, took, units, user = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return cls(submit, wait, took, units, user, floor, len(tables))
+    def of(cls, replays: Sequence[ReplayData], floor: float) -> Replayed:
+        """Return the jobs of the replays of a dispatcher, one for each seed; ``floor``: of the bounded slowdown, in s."""
+        from ...simulation.metrics import job_figures
 
-    @cached_property
-    def slowdown(self) -> Floats:
-        """The bounded slowdown of each job, at least 1."""
-        took = np.maximum(self.took, self.floor)
-        return np.maximum(1.0, (self.wait + self.took) / took)
+        numbers = {name: k for k, name in enumerate(sorted({name for r in replays for name in r.workload.users}))}
+        parts = []
+        for replay in replays:
+            jobs = replay.workload
+            figures = job_figures(jobs, replay.start, replay.end, bsld_floor=floor, history=replay.history)
+            row = figures.row
+            user = np.array([numbers[name] for name in jobs.users], np.int64)[jobs.user[row]]
+            parts.append((jobs.submit[row], figures.wait, figures.bounded_slowdown, sizes_asked(jobs)[row], user))
+        submit, wait, slowdown, size, user = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return cls(submit, wait, slowdown, size, user, len(replays), size_name(replays[0].workload))
 
 
 def _user_means(replayed: Replayed) -> Floats:
@@ -179,7 +183,7 @@ FIGURES = {
         Figure(
             "wait",
             "mean\nwait",
-            "wait: time from submission to start",
+            "wait: time from submission to start, without that in earlier attempts",
             lambda replayed: float(replayed.wait.mean()) / HOUR,
             lambda replayed, blocks: blocks.means(replayed.submit, replayed.wait / HOUR),
             is_time=True,
@@ -261,7 +265,9 @@ def leaderboard(
         raise UnknownName("figure", shown.rank_by, list(FIGURES))
     check_folders({"--page": shown.page, "--csv": shown.csv})
     view = View(first=first, durations="runtime")
-    requests = [replay_request(log, dispatchers, view, settings) for log in logs]
+    requests = [
+        replay_request(log, dispatchers, view, each) for log, each in zip(logs, _for_each(logs, settings), strict=True)
+    ]
     limits = RunRequest(
         time_limit=repeated.time_limit,
         seeds=parse_seeds(repeated.seeds),
@@ -271,7 +277,8 @@ def leaderboard(
     task = RunTask((), limits, out, recording)
     tables = console_for(stderr=recording.as_json)
     notes = console_for(stderr=True)
-    plans = [prepared(request, task, notes).plan for request in requests]
+    ready = [prepared(request, task, notes) for request in requests]
+    plans = [each.plan for each in ready]
     names = [runs[0].instance for _, runs in plans]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -279,11 +286,23 @@ def leaderboard(
     records = perform(plans, task, tables, notes)
     if isinstance(records, int):
         raise typer.Exit(records)
-    listed = standings(records, out)
+    listed = standings(records, out, {name: each.case for name, each in zip(names, ready, strict=True)})
     print_tables(listed, shown.rank_by, tables, recording.explain)
     write_files(listed, shown, notes)
     notes.print(f"The records are in {out}. To check them: bench verify {out}", soft_wrap=True)
     raise typer.Exit(1 if any(map(failed, records)) else 0)
+
+
+def _for_each(logs: Sequence[str], settings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the settings of each log or instance: those of logs are not for instances, if there are logs beside these."""
+    from ..replays.request import is_trace
+
+    of_traces = [is_trace(log) for log in logs]
+    if not any(of_traces):
+        return [settings] * len(logs)
+    known = (name for name in settings if name not in SETTINGS or SETTINGS[name].setting.concerns != "log")
+    of_instances = {name: settings[name] for name in known if name not in ("site", "on_unknown")}
+    return [settings if of_trace else of_instances for of_trace in of_traces]
 
 
 def print_tables(listed: Sequence[Standing], rank_by: str, console: Console, explain: bool) -> None:
@@ -352,7 +371,7 @@ class Standing:
 
     @property
     def started(self) -> int:
-        """The number of jobs that started, in the replay of one seed."""
+        """The number of jobs whose work was done, in the replay of one seed."""
         return 0 if self.replayed is None else self.replayed.submit.size // self.replayed.seeds
 
     def value(self, figure: Figure) -> float | None:
@@ -371,8 +390,8 @@ class Standing:
         return Blocks.interval(self.resamples[figure.name]) if self.resamples else None
 
 
-def standings(records: Iterable[Record], folder: Path) -> list[Standing]:
-    """Return the standings of the replays of a folder, in the order of the records.
+def standings(records: Iterable[Record], folder: Path, cases: Mapping[str, ReplayCase]) -> list[Standing]:
+    """Return the standings of the replays of a folder, in the order of the records; ``cases``: by the name of the log.
 
     Raises
     ------
@@ -389,14 +408,14 @@ def standings(records: Iterable[Record], folder: Path) -> list[Standing]:
         if not row.whole:
             listed.append(Standing(log, dispatcher, None, None, None, str(row.verdict)))
             continue
-        tables = [read_jobs(jobs_file(folder, record)) for record in members]
+        replays = [recorded_replay(record, folder, cases[log]) for record in members]
         floor = members[0]["metrics"].get("bsld_floor") or USUAL_FLOOR
-        replayed = Replayed.of(tables, float(floor))
+        replayed = Replayed.of(replays, float(floor))
         if log not in blocks:
             blocks[log] = Blocks.of(replayed.submit, seed=len(blocks))
         seconds = row.metric("decisions_seconds_mean")
         ms = None if seconds is None else 1000 * seconds
-        listed.append(Standing(log, dispatcher, replayed, blocks[log], ms, jobs=tables[0].start.size))
+        listed.append(Standing(log, dispatcher, replayed, blocks[log], ms, jobs=len(replays[0].workload)))
     return listed
 
 
@@ -434,7 +453,7 @@ def ranking(listed: Sequence[Standing], figure: Figure) -> list[Rank]:
     Examples
     --------
     >>> day = np.arange(0, 40 * 86_400, 3_600)
-    >>> both = {name: Replayed(day, 0 * day + wait, 0 * day + 60, 0 * day + 1, 0 * day) for name, wait in (("a", 9), ("b", 5))}
+    >>> both = {name: Replayed(day, 0 * day + wait, 0.0 * day + 1, 0 * day + 1, 0 * day) for name, wait in (("a", 9), ("b", 5))}
     >>> [(r.dispatcher, r.rank, r.first) for r in ranking([Standing("log", n, r, Blocks.of(day), 1.0) for n, r in both.items()], FIGURES["wait"])]
     [('b', 1.0, 1.0), ('a', 2.0, 0.0)]
     """
@@ -538,7 +557,7 @@ def _why_fewer(own: Sequence[Standing]) -> Iterator[str]:
     if fewer:
         listed = ", ".join(f"{name} {n:,}" for name, n in fewer.items())
         yield (
-            f"not started: {listed} (cancelled while they waited, or without room to the end); the figures are of jobs that started"
+            f"not started: {listed} (cancelled while they waited or ran, failed, or without room to the end); the figures are of the other jobs"
         )
 
 
@@ -566,28 +585,21 @@ def _figure_columns(figure: Figure) -> list[Column]:
 def classes_grid(log: str, listed: Sequence[Standing]) -> Grid:
     """Return the table of the mean waits of a log by the size of the jobs."""
     own = [s for s in listed if s.log == log and s.replayed is not None]
-    edges = (1, *UNITS)
-    there = sorted({k for s in own if s.replayed is not None for k in _size(s.replayed.units).tolist()})
+    named = size_class_names()
+    there = sorted({k for s in own if s.replayed is not None for k in size_class(s.replayed.size).tolist()})
 
     def of_class(k: int) -> Column:
-        name = f"{edges[k]} or more"
-        if k + 1 < len(edges):
-            last = edges[k + 1] - 1
-            name = f"{last}" if last == edges[k] else f"{edges[k]}-{last}"
-        return Column(name, lambda s: _wait_of(s.replayed, k), lambda wait: short(wait / length), best=min)
+        return Column(named[k], lambda s: _wait_of(s.replayed, k), lambda wait: short(wait / length), best=min)
 
     waits = [_wait_of(s.replayed, k) for s in own if s.replayed is not None for k in there]
     unit, length = time_unit(max((wait for wait in waits if wait is not None), default=0.0))
     columns = [Column("dispatcher", lambda s: s.dispatcher, words=True), *map(of_class, there)]
-    return Grid.of(f"{log}: mean wait in {unit} by units of the job", columns, own)
-
-
-def _size(units: Ints) -> Ints:
-    return np.searchsorted(UNITS, units, side="right")
+    counted = next((s.replayed.size_name for s in own if s.replayed is not None), "units")
+    return Grid.of(f"{log}: mean wait in {unit} by {counted} of the job", columns, own)
 
 
 def _wait_of(replayed: Replayed, k: int) -> float | None:
-    chosen = _size(replayed.units) == k
+    chosen = size_class(replayed.size) == k
     return float(replayed.wait[chosen].mean()) if chosen.any() else None
 
 

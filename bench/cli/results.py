@@ -485,7 +485,10 @@ def statistics(
     plot: Annotated[
         Path | None, typer.Option(help="SVG file to write: performance profiles, data profiles, shares over the gap")
     ] = None,
-    csv: Annotated[Path | None, typer.Option(help="CSV file to write: a row per run with its measures")] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(help="CSV file to write: a row per run with its measures; with --target also seconds_to_target"),
+    ] = None,
     parquet: Annotated[
         Path | None, typer.Option(help="Parquet file to write: a row per run with its measures; needs pyarrow")
     ] = None,
@@ -525,7 +528,7 @@ def statistics(
         say(f"{plot}: profiles of {how_many(len(sample.methods), 'method')}")
     for path, write in ((csv, write_csv), (parquet, write_parquet)):
         if path is not None:
-            say(f"{path}: {how_many(write(path, records, known), 'run')}")
+            say(f"{path}: {how_many(write(path, records, known, goal.target), 'run')}")
 
 
 # --- ``bench plot``: records are drawn on one HTML page.

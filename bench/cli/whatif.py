@@ -240,7 +240,7 @@ def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[s
     """Return what a reader must know beside the tables; ``not_modelled``: dispatchers -> what they do not obey."""
     lines = []
     first = comparison.answers[0]
-    replays = len(first.start)
+    replays = len(first.wait)
     for answer in comparison.answers[1:]:
         title = comparison.title(answer)
         lost = comparison.lost_starts(answer)
@@ -309,7 +309,7 @@ def write_answers(comparison: VariantComparison, said: Sequence[str], path: Path
 
 SLURM = "slurm"
 TOGETHER = "all together"
-HEADS = ("job", "submit", "took", "start")
+HEADS = ("job", "submit", "took", "wait")
 
 
 @dataclass(frozen=True)
@@ -341,8 +341,9 @@ class VariantReplay:
         The jobs.
     submit, took : ndarray of int64, shape (jobs,)
         Submit times and durations in s.
-    start : ndarray of int64, shape (replays, jobs)
-        The starts in s in each of several replays, which differ in what no log records; -1: the job never started.
+    wait : ndarray of int64, shape (replays, jobs)
+        The waits in s, before all attempts, in each of several replays, which differ in what no log records; -1: the job
+        never started.
     """
 
     change: str
@@ -350,12 +351,12 @@ class VariantReplay:
     ids: Sequence[str]
     submit: Ints
     took: Ints
-    start: Ints
+    wait: Ints
 
     @property
     def started(self) -> Bools:
         """Which jobs started in all its replays; shape (jobs,)."""
-        return np.asarray((self.start >= 0).all(axis=0), np.bool_)
+        return np.asarray((self.wait >= 0).all(axis=0), np.bool_)
 
 
 @dataclass(frozen=True)
@@ -391,7 +392,7 @@ class Question:
         for seed in self.seeds(dispatcher):
             replayed.append(self._kept(variant, dispatcher, seed))
             on_step()
-        return replace(replayed[0], start=np.concatenate([each.start for each in replayed]))
+        return replace(replayed[0], wait=np.concatenate([each.wait for each in replayed]))
 
     def seeds(self, dispatcher: str) -> range:
         """Return the seeds of the replays under a dispatcher."""
@@ -399,7 +400,7 @@ class Question:
 
     def file(self, variant: Variant, dispatcher: str, seed: int) -> Path:
         """Return the file of a replay; its name has a hash of all that determines it."""
-        parts = (__version__, self.content, site_text(variant.site), dispatcher, seed)
+        parts = (__version__, *HEADS, self.content, site_text(variant.site), dispatcher, seed)
         key = hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:12]
         return self.folder / f"{dispatcher.replace(':', '_').replace('/', '_')}.{seed}.{key}.csv"
 
@@ -409,7 +410,7 @@ class Question:
         if path.exists():
             return _read(path, variant.change, dispatcher)
         made = self._by_slurm(variant, seed) if dispatcher == SLURM else self._simulated(variant, dispatcher, seed)
-        columns = [made.submit.tolist(), made.took.tolist(), made.start[0].tolist()]
+        columns = [made.submit.tolist(), made.took.tolist(), made.wait[0].tolist()]
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             write_whole(path, to_csv(HEADS, list(zip(made.ids, *columns, strict=True))))
@@ -426,11 +427,11 @@ class Question:
             self.begins[variant.change] = priority_begin(jobs, variant.site)
         run = SlurmReplay(variant.site, jobs, seed=seed, begin=self.begins[variant.change])
         run.run()
-        first = run.first_starts()
-        start = np.where(np.isnan(first), -1, np.rint(first)).astype(np.int64)
+        waits = run.waits()
+        waited = np.where(np.isnan(waits), -1, np.rint(waits)).astype(np.int64)
         submit = np.array([job.submit for job in jobs], np.int64)
         took = np.array([_took(job) for job in jobs], np.int64)
-        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, start[None, :])
+        return VariantReplay(variant.change, SLURM, [job.id for job in jobs], submit, took, waited[None, :])
 
     def _simulated(self, variant: Variant, dispatcher: str, seed: int) -> VariantReplay:
         """Return the replay under a dispatcher of ``simulate``."""
@@ -441,8 +442,8 @@ class Question:
         events: list[NodeEvent | ServerEvent] = [*of_nodes, *cancellations(self.log)]
         run = simulate(self.log, dispatcher=dispatcher, site=variant.site, seed=seed, events=events)
         took = np.where(run.start < 0, 0, run.end - run.start)
-        ids, submit = run.workload.ids, run.workload.submit
-        return VariantReplay(variant.change, dispatcher, ids, submit, took, run.start[None, :])
+        waited = np.where(run.start < 0, -1, run.wait)
+        return VariantReplay(variant.change, dispatcher, run.workload.ids, run.workload.submit, took, waited[None, :])
 
 
 def _took(job: SlurmJob) -> int:
@@ -461,8 +462,8 @@ def _read(path: Path, change: str, dispatcher: str) -> VariantReplay:
         columns = [np.array([int(line[k]) for line in lines], np.int64) for k in range(1, len(head))]
     except (ValueError, IndexError) as e:
         raise WrongUse(f"{path}: it is damaged ({e}); delete it, and run again") from e
-    submit, took, start = columns
-    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, start[None, :])
+    submit, took, waited = columns
+    return VariantReplay(change, dispatcher, [line[0] for line in lines], submit, took, waited[None, :])
 
 
 def job_groups(log: Workload) -> dict[str, dict[str, str]]:
@@ -512,7 +513,7 @@ class VariantComparison:
     @property
     def left_out(self) -> int:
         """How many jobs started in some of the replays, and not in all."""
-        some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.start >= 0).any(axis=0)).tolist()}
+        some = {a.ids[k] for a in self.answers for k in np.flatnonzero((a.wait >= 0).any(axis=0)).tolist()}
         return len(some) - len(self.ids)
 
     def lost_starts(self, answer: VariantReplay) -> dict[str, int]:
@@ -521,8 +522,8 @@ class VariantComparison:
         Jobs that start in none of these either are no loss.
         """
         first = self.answers[0]
-        started = {answer.ids[k] for k in np.flatnonzero((answer.start >= 0).any(axis=0)).tolist()}
-        times = zip(first.ids, (first.start >= 0).sum(axis=0).tolist(), strict=True)
+        started = {answer.ids[k] for k in np.flatnonzero((answer.wait >= 0).any(axis=0)).tolist()}
+        times = zip(first.ids, (first.wait >= 0).sum(axis=0).tolist(), strict=True)
         return {job: count for job, count in times if count and job not in started}
 
     def title(self, answer: VariantReplay) -> str:
@@ -547,7 +548,7 @@ class VariantComparison:
 
     def wait(self, answer: VariantReplay) -> Floats:
         """Return the waits of the jobs in s, shape (replays, jobs)."""
-        return (self._column(answer, answer.start) - self.submit).astype(np.float64)
+        return self._column(answer, answer.wait).astype(np.float64)
 
     def slowdown(self, answer: VariantReplay) -> Floats:
         """Return the bounded slowdowns of the jobs, shape (replays, jobs)."""
@@ -648,7 +649,7 @@ def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = ""
     >>> submit = np.arange(0, 40 * 86_400, 7_200)
     >>> ids = [str(k) for k in range(submit.size)]
     >>> def waiting(change, wait):
-    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, submit[None, :] + wait)
+    ...     return VariantReplay(change, "easy", ids, submit, 0 * submit + 60, 0 * submit[None, :] + wait)
     >>> one, other = waiting("", 7200), waiting("x", 3600)
     >>> [effect] = effects(VariantComparison([one, other], {}), other)
     >>> effect.before, effect.after, effect.low, effect.verdict
@@ -719,7 +720,7 @@ def _columns(comparison: VariantComparison) -> list[Column]:
     def plus(value: float) -> str:
         return f"{value / seconds:+,.2f}"
 
-    replays = max(len(answer.start) for answer in comparison.answers)
+    replays = max(len(answer.wait) for answer in comparison.answers)
     resampled = "resamples of blocks of days"
     if replays > 1:
         resampled += f" and of the {replays} replays"

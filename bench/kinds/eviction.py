@@ -29,7 +29,7 @@ from ..pages.svg import single
 from ..records.record import outcome
 from ..records.store import Record
 from ..runs.view import WHOLE, Default, Defaults, View
-from ..tables.methods import by_method, reasons, trouble, verdict
+from ..tables.methods import by_method, reasons, trouble, verdict, who_mends
 from .base import Drawing
 from .plain import PlainKind
 
@@ -323,7 +323,7 @@ class EvictionResults:
             if _is_pair(r["bound"]) and r["status"] != "error" and refutes(value, r["bound"], "minimize"):
                 return (
                     f"the bound {number(r['bound'])} of {r['method']} is refuted by the verified plan of {method} with "
-                    f"{number(value)}: please report this"
+                    f"{number(value)}: {who_mends(r)}"
                 )
         return None
 

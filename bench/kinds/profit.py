@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import numpy as np
+from annotated_types import MinLen, Predicate
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import TypedDict
 
 from ...backends import UnknownName
 from ...backends.result import relative_gap
 from ...instances import Instance
+from ...models.json_values import Number, Positive, Whole
 from ...models.problem import Problem, Schedule
-from ...models.profit.problem import Profit
+from ...models.profit import problem as accounts
+from ...models.profit.guide import slope_change_pue
+from ...models.profit.problem import Profit, Segment
 from ...models.step_function import DAY, HOUR
 from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, seconds, signed
 from ..pages import Card, Section
 from ..pages.svg import COLOURS, GREY, INK, as_svg, single, stacked, styled
-from ..records.store import Record
+from ..records.record import agree
+from ..records.store import Record, equal_lengths, table
 from ..runs.view import SMALL, Default, Defaults, View
 from ..tables.methods import (
     MethodRow,
@@ -35,14 +42,190 @@ from ..tables.methods import (
     status,
     verified,
 )
-from . import accounts
-from .accounts import END, HORIZON
 from .base import Drawing
 from .dispatch import first_jobs
 from .plain import PlainKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# --- The extra fields of the record of a profit problem.
+#
+# - ``account``: ``horizon`` (up to the end of the horizon) and ``end`` (up to the end of the last job), each with ``begin``,
+#   ``end`` (s), ``core_hours``, ``gain``, ``work_cost``, ``cooling_cost``, ``cost``, ``profit`` (euro), ``it_kwh``,
+#   ``cooling_kwh``, ``energy_kwh``, ``utilisation`` (0 to 1), ``pue``.
+# - ``slope_change``: the PUE at the slope change of the cooling, as the mean over the segments of the horizon, weighted by
+#   time; None if the slope changes in none.
+# - ``makespan``: seconds from the begin of the problem to the end of the last job.
+# - ``daily``: the account of each day of the horizon, with ``celsius`` (mean temperature).
+# - ``operation``: curves over time: ``begin``, ``until`` (end of the horizon), ``end`` (s); ``segments`` with the lists ``end``
+#   (s), ``celsius``, ``watts`` (IT power), ``cooling`` (W); for intervals of ``step`` seconds, ``steps`` with the lists
+#   ``watts`` and ``utilisation``.
+
+HORIZON = "horizon"  # the account up to the end of the horizon
+END = "end"  # the account up to the end of the last job
+STEPS = 2000  # most steps of a curve over time
+
+MONEY = table(
+    "Account",
+    dict.fromkeys(("gain", "work_cost", "cooling_cost", "profit", "pue", "energy_kwh", "utilisation"), Number | None),
+    others=Number | None,
+)
+DAY_FIELDS = table(
+    "DailyAccount", dict.fromkeys(("celsius", "utilisation", "pue", "profit"), Number | None), others=Number | None
+)
+
+
+class SegmentFields(TypedDict, closed=True):
+    """Lists with an entry for each segment."""
+
+    end: Annotated[list[Whole], MinLen(1)]
+    celsius: list[Number]
+    watts: list[Number]
+    cooling: list[Number]
+
+
+class StepFields(TypedDict, closed=True):
+    """Lists with an entry for each step."""
+
+    watts: list[Number]
+    utilisation: list[Number]
+
+
+class OperationFields(TypedDict, closed=True):
+    """The field ``operation``."""
+
+    begin: Whole
+    until: Whole
+    end: Whole
+    segments: Annotated[SegmentFields, Predicate(equal_lengths)]
+    step: Positive
+    steps: StepFields
+
+
+FIELDS: Mapping[str, Any] = {
+    "account": table("Accounts", {HORIZON: MONEY, END: MONEY}) | None,
+    "slope_change": Number | None,
+    "makespan": Number | None,
+    "daily": list[DAY_FIELDS],  # type: ignore[valid-type]
+    "operation": OperationFields,
+}
+
+
+def account_fields(problem: Profit, schedule: Schedule) -> Record:
+    """Return the extra fields of a valid schedule."""
+    end = accounts.makespan(problem, schedule)
+    return {
+        "account": {
+            HORIZON: as_json(accounts.account(problem, schedule)),
+            END: as_json(accounts.account(problem, schedule, end)),
+        },
+        "slope_change": slope_change_pue(problem, problem.segments),
+        "makespan": end - problem.begin,
+        "daily": list(days(problem, schedule)),
+        "operation": operation(problem, schedule, max(end, problem.horizon_end)),
+    }
+
+
+def as_json(account: accounts.Account) -> dict[str, Any]:
+    """Return all values of an account (euro, kWh, core-hours, seconds); ``pue`` is None if nothing ran."""
+    derived = ("profit", "cost", "energy_kwh", "pue")
+    return asdict(account) | {name: getattr(account, name) for name in derived}
+
+
+def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
+    """Yield the account of each day of the horizon, with its mean temperature (``celsius``)."""
+    for day in accounts.daily(problem, schedule):
+        of_it = [s for s in problem.segments if day.begin <= s.begin < day.end]
+        yield as_json(day) | {"celsius": mean_celsius(of_it)}
+
+
+def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
+    """Return the mean temperature of segments, None if there are none."""
+    length = sum(s.end - s.begin for s in segments)
+    return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
+
+
+def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
+    """Return curves over time from the begin to ``end`` (seconds): means of each segment and of each hour.
+
+    The steps are longer than an hour if there would be more than ``STEPS``.
+    """
+    ran = accounts.operation(problem, schedule, end)
+    step = max(HOUR, HOUR * -(-(end - problem.begin) // (STEPS * HOUR)))
+    bounds = np.append(np.arange(problem.begin, end, step), end)
+    lengths = np.maximum(1, np.diff(bounds))
+    seconds, joules = _done(problem, schedule, bounds)
+    there = problem.platform.total("cores") * lengths
+    return {
+        "begin": problem.begin,
+        "until": problem.horizon_end,
+        "end": end,
+        "segments": {
+            "end": [s.end for s in ran.segments],
+            "celsius": [round(s.celsius, 2) for s in ran.segments],
+            "watts": ran.watts.round(1).tolist(),
+            "cooling": ran.cooling.round(1).tolist(),
+        },
+        "step": step,
+        "steps": {
+            "watts": (np.diff(joules) / lengths).round(1).tolist(),
+            "utilisation": (np.diff(seconds) / there).round(4).tolist(),
+        },
+    }
+
+
+def _done(
+    problem: Profit, schedule: Schedule, bounds: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the core-seconds and joules of work done before each moment of ``bounds`` (seconds)."""
+    running = problem.running
+    starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64) - problem.begin
+    at = bounds - problem.begin
+    rates = np.stack([problem.cores, problem.watts], axis=1).astype(np.float64)
+    begins, ends = (
+        np.concatenate([x, y - problem.begin])
+        for x, y in ((starts, np.full(len(running.ends), problem.begin)), (starts + problem.durations, running.ends))
+    )
+    rates = np.concatenate([rates, np.stack([running.cores, running.watts], axis=1)])
+    amounts = np.zeros((bounds.size, 2))
+    for moments, sign in ((begins, 1.0), (ends, -1.0)):
+        order = np.argsort(moments, kind="stable")
+        rate = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order], axis=0)])
+        past = np.concatenate([np.zeros((1, 2)), np.cumsum(rates[order] * moments[order, None], axis=0)])
+        k = np.searchsorted(moments[order], at, side="right")
+        amounts += sign * (rate[k] * at[:, None] - past[k])
+    return amounts[:, 0], amounts[:, 1]
+
+
+def faults_of_account(problem: Profit, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
+    """Return the faults of the extra fields of a record: each value is compared with that of the schedule."""
+    faults = []
+    true = account_fields(problem, schedule)
+    for when in (HORIZON, END):
+        recorded = (record.get("account") or {}).get(when) or {}
+        expected = true["account"][when]
+        faults += [
+            f"it has {name} {recorded.get(name)} up to the {when}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
+        ]
+    slope = record.get("slope_change", true["slope_change"])  # records of earlier versions lack it
+    if slope != true["slope_change"] and not agree(true["slope_change"], slope):
+        faults.append(f"it has slope_change {slope}, its scenario has {true['slope_change']}")
+    if not agree(true["makespan"], record.get("makespan")):
+        faults.append(f"it has makespan {record.get('makespan')} s, its schedule has {true['makespan']} s")
+    daily = record.get("daily") or []
+    if len(daily) != len(true["daily"]):
+        faults.append(f"it has accounts of {how_many(len(daily), 'day')}, the horizon has {len(true['daily'])}")
+    for k, (recorded, expected) in enumerate(zip(daily, true["daily"], strict=False), 1):
+        faults += [
+            f"it has {name} {recorded.get(name)} of day {k}, its schedule has {value}"
+            for name, value in expected.items()
+            if value != recorded.get(name) and not agree(value, recorded.get(name))
+        ]
+    return faults
+
 
 # --- The tables: the profit of each method compared with the best rule and the best bound, and the PUE.
 
@@ -380,8 +563,9 @@ def pues(curves: Curves) -> list[float | None]:
     return [1 + cooling / watts if watts > 0 else None for watts, cooling in _powers(curves)]
 
 
-def over_time(title: str, curves: Curves, axis: Axis) -> str:
+def over_time(title: str, record: Record, axis: Axis) -> str:
     """Draw power, temperature, PUE and use of the cores of a run, one below the other on one time axis, as SVG."""
+    curves: Curves = record["operation"]
     with styled(title):
         drawing, axes = stacked([POWER, LOW, PUE, LOW], LEFT)
         _power(axes[0], curves, axis)
@@ -389,7 +573,7 @@ def over_time(title: str, curves: Curves, axis: Axis) -> str:
         low, high = axis.celsius
         axes[1].set_ylim(low - 0.1 * (high - low) - 0.5, high + 0.1 * (high - low) + 0.5)
         axes[1].set_title("temperature, °C", loc="left", fontsize=8)
-        _pue(axes[2], curves, axis)
+        _pue(axes[2], curves, axis, record["account"][HORIZON]["pue"])
         _use(axes[3], curves, axis)
         for ax in axes:
             ax.axvline(axis.days(curves["until"]), color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
@@ -424,16 +608,15 @@ def _power(ax: Axes, curves: Curves, axis: Axis) -> None:
     ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 0.99), borderaxespad=0.1, fontsize=8)
 
 
-def _pue(ax: Axes, curves: Curves, axis: Axis) -> None:
-    """Draw the PUE of each segment, and the overall PUE up to the horizon."""
-    total = total_pue(curves)
+def _pue(ax: Axes, curves: Curves, axis: Axis, total: float | None) -> None:
+    """Draw the PUE of each segment, and that of the account up to the horizon, ``total``; None: nothing runs."""
     if total is not None:
         ax.plot([0, axis.days(curves["until"])], [total, total], color=COOLING, linewidth=1.0)
     _steps(ax, axis.days(_edges(curves)), pues(curves), INK)
     low, high = axis.pue
     ax.set_ylim(max(1.0, low - 0.1 * (high - low)), high + 0.1 * (high - low))
     ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
-    overall = "" if total is None else f" (overall up to the horizon: {total:.4f})"
+    overall = "" if total is None else f" (overall up to the horizon: {account('pue').text(total)})"
     ax.set_title(f"PUE of each segment{overall}", loc="left", fontsize=8)
 
 
@@ -480,13 +663,6 @@ def _daily_pue(ax: Axes, records: Sequence[Mapping[str, Any]]) -> None:
     ax.set_xlabel("day")
     ax.set_ylabel("PUE of the day")
     ax.legend(frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.22), fontsize=7)
-
-
-def total_pue(curves: Curves) -> float | None:
-    """Return the PUE of all segments up to the horizon together; None if nothing runs."""
-    edges = np.minimum(np.array(_edges(curves), np.float64), curves["until"])
-    work, cooling = np.diff(edges) @ np.array(_powers(curves), np.float64).reshape(-1, 2)
-    return 1 + float(cooling / work) if work > 0 else None
 
 
 def _use(ax: Axes, curves: Curves, axis: Axis) -> None:
@@ -556,7 +732,7 @@ def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
     ]
     if drawn:
         axis = axis_of([r["operation"] for r in drawn])
-        curves = [over_time(f"{title}: {r['method']}", r["operation"], axis) for r in drawn]
+        curves = [over_time(f"{title}: {r['method']}", r, axis) for r in drawn]
         cards += [Card(r["method"], caption(r), svg) for r, svg in zip(drawn, curves, strict=True)]
     if any(known_pues(r) for r in drawn):
         cards.append(Card("PUE of each day", "", daily_pue(title, drawn)))
@@ -740,7 +916,7 @@ class ProfitKind(PlainKind):
     @property
     def record_fields(self) -> Mapping[str, Any]:
         """The accounts, the makespan, the days and the curves over time."""
-        return accounts.FIELDS
+        return FIELDS
 
     def default_views(self, instance: Instance) -> Defaults:
         """Return the default scenario with rules, searches, solvers and a bound, by the size of the instance."""
@@ -762,11 +938,11 @@ class ProfitKind(PlainKind):
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
         """Return the accounts of a schedule."""
-        return accounts.fields(cast(Profit, problem), schedule)
+        return account_fields(cast(Profit, problem), schedule)
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the values of the accounts that are not those of the schedule."""
-        return [] if schedule is None else accounts.faults_of_account(cast(Profit, problem), record, schedule)
+        return [] if schedule is None else faults_of_account(cast(Profit, problem), record, schedule)
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print a table for each scenario, and an overview of several scenarios."""

@@ -18,6 +18,7 @@ from ...backends.base import Status
 from ...backends.result import refutes
 from ...heuristics import HEURISTICS
 from ...instances import Instance
+from ...instances import names as instances
 from ...instances.files.folder import content_of
 from ...instances.log_preparation import arrived
 from ...models.excerpt import excerpt
@@ -39,7 +40,7 @@ from ..replays.case import (
     with_jobs,
 )
 from ..replays.energy import energy_faults, energy_json, times_of
-from ..replays.settings import USUAL_FLOOR, ReplaySettings
+from ..replays.settings import USUAL_FLOOR, ReplaySettings, with_files_in
 from ..runs.process import KILL_AFTER
 from ..runs.selection import Run, key_of
 from ..runs.suites import FILE as BEST_KNOWN
@@ -265,13 +266,33 @@ class Checker:
         return next(iter(self.faults({**record, "path": run.path})), "")
 
     def _faults(self, record: Mapping[str, Any]) -> list[str]:
+        found = self._in_its_folder(record)
         if record.get("replay") is not None:
-            return self._faults_of_replay(record)
-        faults = self._identity(record, self._known.instance(record).path)
-        return faults + faults_of(record, self._known.problem(record))
+            return self._faults_of_replay(record, found)
+        faults = self._identity(record, self._known.instance(found).path)
+        return faults + faults_of(record, self._known.problem(found))
 
-    def _faults_of_replay(self, record: Mapping[str, Any]) -> list[str]:
-        """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went."""
+    def _in_its_folder(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a record with paths that lead to its files, where they are not in this folder but above those of the records.
+
+        Records have the paths as the user gave them, often relative to a folder that the records are below of.
+        """
+        path = Path(str(record["path"]))
+        if self.trace or path.is_absolute() or path.exists() or str(path) in instances():
+            return record
+        for folder in self.folder.resolve().parents:
+            if (folder / path).exists() and self._known.unchanged(record, folder / path):
+                replay = record.get("replay")
+                if replay is not None:
+                    replay = asdict(with_files_in(ReplaySettings(**replay), folder))
+                return {**record, "path": str(folder / path), "replay": replay}
+        return record
+
+    def _faults_of_replay(self, original: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+        """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went.
+
+        ``original``: as it was written, of which the key is; ``record``: with paths that lead to its files.
+        """
         view = View(**record["view"])
         replay = ReplaySettings(**record["replay"])
         path = str(record["path"])
@@ -283,7 +304,7 @@ class Checker:
                 raise WrongUse(f"its trace {path} does not exist; if it was moved, give its path with --instance")
         else:
             instance = self._known.instance(record)
-        wrong = self._identity(record, Path(path) if instance is None else instance.path)
+        wrong = self._identity(original, Path(path) if instance is None else instance.path)
         wrong += faults_of_replay_claims(record)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return wrong
@@ -388,6 +409,18 @@ def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
     return case if slurm is None else replace(case, workload=slurm.jobs(case.workload, case.site))
 
 
+def recorded_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> Simulation:
+    """Return the replay of a record, with jobs that arrive when they did in it; ``case``: that of the record.
+
+    Raises
+    ------
+    WrongValue
+        If a file of the record is missing or wrong.
+    """
+    read = _replay_of(record, jobs_file(folder, record), case, ReplaySettings(**record["replay"]))
+    return replace(read.replayed, workload=arrived(read.case.workload, read.replayed.end))
+
+
 def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
     """Return the replay of a record, read from its files."""
     from ...simulation.features.requeue import requeue_of
@@ -432,7 +465,7 @@ def _faults_of_run(
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
     from ...simulation.features.requeue import requeue_of
-    from ...simulation.features.site_limits import site_limits
+    from ...simulation.features.site_limits import limits_of_site
     from ...simulation.features.site_reservations import reservations_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
@@ -448,7 +481,7 @@ def _faults_of_run(
         within=within,
         on_each_node=bool(within) and limits_each_node(record["method"]),
         stops=[stop for feature in added for stop in feature.stops(replayed)],
-        limits_of=None if case.site is None else site_limits(case.site),
+        limits_of=None if case.site is None else limits_of_site(case.site),
         reserved_of=None if case.site is None else reservations_of(case.site),
         preempted=None if slurm is None else PreemptionRules(slurm.on(case.site), requeue_of(settings.requeue)),
     )

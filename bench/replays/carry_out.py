@@ -54,7 +54,7 @@ def trace_name(path: str) -> str:
     'CEA-Curie-2011-2.1-cln'
     """
     name = Path(path).name
-    for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log"):
+    for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log", ".parquet"):
         name = name.removesuffix(ending)
     return name or Path(path).name
 

@@ -44,7 +44,7 @@ from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.problem import Dispatch, with_durations
 from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent, NodeStates
-from ...models.platform import Platform
+from ...models.platform import MOST_CAPACITY, Platform
 from ...models.profiles import power_cap
 from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
@@ -567,11 +567,8 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
         if content_of(Path(replay.events)) != replay.events_content:
             raise WrongUse(f"--events {replay.events}: the file was changed after the replay")
         events = tuple(read_events(replay.events, case.platform))
+    _check_load(case, replay)
     if replay.cancelled:
-        if replay.load is not None:
-            from ...simulation.errors import OTHER_TIMES
-
-            raise WrongUse(f"--load {replay.load:g} beside --cancelled: {OTHER_TIMES}; leave one of them out")
         events = (*events, *cancellations(case.workload))
     if view.first is not None or replay.window is not None:
         events = of_part(events, case.workload)
@@ -579,6 +576,29 @@ def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> Replay
     preemption = preemption_of(replay, workload, case.platform)
     offline = case.offline and not (events or case.reservations or preemption)
     return replace(case, workload=workload, events=events, offline=offline, preemption=preemption)
+
+
+def _check_load(case: ReplayCase, replay: ReplaySettings) -> None:
+    """Raise WrongUse for an offered load beside cancelled jobs, or beside times of the site that are not over when the jobs come."""
+    from ...simulation.errors import OTHER_TIMES
+    from ...simulation.features.site_reservations import site_reservations
+
+    if replay.load is None:
+        return
+    if replay.cancelled:
+        raise WrongUse(f"--load {replay.load:g} beside --cancelled: {OTHER_TIMES}; leave one of them out")
+    site = case.site
+    if site is None:
+        return
+    outages = replay.events is None and bool(case.events)
+    reserved = site_reservations(site, case.workload, case.platform) is not None
+    if outages or reserved:
+        what = " and ".join(["outages"] * outages + ["reservations"] * reserved)
+        without = " and ".join(["[[events]]"] * outages + ["[[reservations]]"] * reserved)
+        raise WrongUse(
+            f"--load {replay.load:g} beside {what} of the site {site.name!r}: {OTHER_TIMES}; leave --load out, or give a site.toml "
+            f"without {without}"
+        )
 
 
 # --- A log as the settings of a replay describe it: how it is read, which of its jobs are taken, and on which machine.
@@ -631,13 +651,13 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
     if shown:
         site = site_of_trace(trace)
     if site is not None:
-        machine = _largest(site.platform())
+        machine = _without_bounds(site.platform())
         trace = with_partition_limits(trace, time_limits(site))
     workload, platform = open_trace(
         trace,
         **machine,
         window=replay.window,
-        load=replay.load,
+        load=replay.load if site is None else None,
         first=first,
         busy=replay.busy,
         queue_from=replay.queue_from or QUEUE,
@@ -651,10 +671,12 @@ def open_log(path: str | Path, replay: ReplaySettings, first: int | None = None,
         from ...simulation.features.site_limits import on_site
 
         if shown:
-            workload = without_features(workload)
+            workload = without_reservations(without_features(workload))
         workload = fitted(workload, site, replay.on_unknown or "keep")
         workload, platform = on_site(workload, site)
         workload = on_nodes_asked_for(workload).noted(*notes_on_times(trace, site))
+        if replay.load is not None:
+            workload = workload.at_load(replay.load, platform)
         if shown:
             workload = workload.noted(*notes_on_shown(trace, site))
     return OpenedLog(trace, workload, platform, site)
@@ -685,6 +707,17 @@ def without_features(workload: Workload) -> Workload:
     asked = np.array([bool(request.features) for request in site.requests], np.bool_)[site.request]
     plain = tuple(replace(request, features="") for request in site.requests)
     note = f"the log does not tell which nodes have the features that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
+    return replace(workload, site=replace(site, requests=plain)).noted(note)
+
+
+def without_reservations(workload: Workload) -> Workload:
+    """Return the jobs without the reservations that they ask for, which a site that the nodes of jobs show does not have."""
+    site = workload.site
+    if site is None or not any(request.reservation for request in site.requests):
+        return workload
+    asked = np.array([bool(request.reservation) for request in site.requests], np.bool_)[site.request]
+    plain = tuple(replace(request, reservation="") for request in site.requests)
+    note = f"the log does not tell which nodes the reservations had that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
     return replace(workload, site=replace(site, requests=plain)).noted(note)
 
 
@@ -773,9 +806,10 @@ def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
     cpus = {node.name: node.cpus for node in site.nodes}
     there = {k: [cpus.get(name, 0) for name in _hosts(workload.site.texts[k])] for k in np.unique(nodes).tolist()}
     taken = workload.units * workload.request[:, workload.resources.index("cores")]
-    for row, (k, used) in enumerate(zip(nodes.tolist(), taken.tolist(), strict=True)):
+    spare = workload.units - 1  # CPUs that a job may have had fewer, as its units are equal
+    for row, (k, used, fewer) in enumerate(zip(nodes.tolist(), taken.tolist(), spare.tolist(), strict=True)):
         most = sum(there[k])
-        if used > most > 0:
+        if used - fewer > most > 0:
             have = "has" if len(there[k]) == 1 else "have"
             yield row, f"ran with {used:,} CPUs on {excerpt(workload.site.texts[k])}, which {have} {most:,} on the site"
 
@@ -800,15 +834,14 @@ def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
     )
 
 
-def _largest(platform: Platform) -> dict[str, Any]:
-    """Return as many equal nodes, with the most of each resource, as ``open_trace`` takes them: no job is too large for them."""
-    most = [max(amounts) for amounts in zip(*platform.classes, strict=True)]
-    others = dict(zip(platform.resources, most, strict=True))
+def _without_bounds(platform: Platform) -> dict[str, Any]:
+    """Return equal nodes, as ``open_trace`` takes them, each with all that the machine has: its site says which job is too large."""
+    whole = {name: max(1, min(platform.total(name), MOST_CAPACITY)) for name in platform.resources}
     return {
         "nodes": len(platform.nodes),
-        "cores": others.pop("cores"),
-        "memory": others.pop("memory", None),
-        "others": others,
+        "cores": whole.pop("cores"),
+        "memory": whole.pop("memory", None),
+        "others": whole,
     }
 
 

@@ -190,8 +190,8 @@ class ReplaySettings:
     site_content: str | None = setting(None, concerns="jobs")  # its hash
     on_unknown: str | None = _of_log(
         None,
-        "jobs that name a partition, QOS, account, licence or node that the site does not have: keep (they go on without; those in "
-        "unknown partitions are left out), skip (they are left out), stop (an error lists them); default: keep",
+        "jobs that name a partition, reservation, QOS, account, licence or node that the site does not have: keep (they go on without; "
+        "those in unknown partitions and reservations are left out), skip (they are left out), stop (an error lists them); default: keep",
         "unknown names: {}",
         read=parse_on_unknown,
     )
@@ -522,6 +522,34 @@ class ReplaySettings:
 
 
 SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
+OF_FILES = tuple(name.removesuffix("_content") for name in SETTINGS if name.endswith("_content"))
+
+
+def with_files_in(settings: ReplaySettings, folder: Path) -> ReplaySettings:
+    """Return settings whose files are those of a folder, where they have relative paths that lead to files there.
+
+    Parameters
+    ----------
+    settings
+        The settings.
+    folder
+        The folder from which the paths are taken.
+    """
+
+    def moved(text: str) -> str:
+        kind, colon, path = text.partition(":")  # log:FILE, of the intervals of checkpoints
+        if not colon:
+            kind, path = "", text
+        there = folder / path.strip()
+        return f"{kind}{colon}{there}" if path.strip() and there.exists() else text
+
+    given = {name: getattr(settings, name) for name in OF_FILES}
+    found: dict[str, Any] = {
+        name: ",".join(map(moved, text.split(","))) for name, text in given.items() if isinstance(text, str)
+    }
+    return replace(settings, **found)
+
+
 OF_LOGS = (
     "nodes", "cores", "memory", "per_node", "queue_from", "partition", "window", "cancelled", "zone", "columns",
 )  # fmt: skip  # how a log is read, and which of its jobs are taken: the same for show, import and simulate

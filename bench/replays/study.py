@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -230,10 +230,17 @@ def _exhibit(table: Mapping[str, Any], name: str) -> Exhibit:
 def _made(kind: Any, table: Mapping[str, Any], name: str) -> Any:
     """Return the object of a table; raise WrongUse, which says what is missing or too much."""
     known = [f.name for f in fields(kind)]
+    what = "study" if kind is Study else f"{kind.__name__.lower()} of the study"
     unknown = [key for key in table if key not in known]
-    try:
-        if not unknown:
-            return kind(**table)
-    except TypeError as e:
-        raise WrongUse(f"--study {name}: a {kind.__name__.lower()} of a study is incomplete: {e}") from e
-    raise WrongUse(f"--study {name}: {unknown[0]} is no part of a {kind.__name__.lower()}; expected {', '.join(known)}")
+    if unknown:
+        raise WrongUse(
+            f"--study {name}: {unknown[0]} is no part of a {kind.__name__.lower()}; expected {', '.join(known)}"
+        )
+    missing = [
+        f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING and f.name not in table
+    ]
+    if missing:
+        raise WrongUse(
+            f"--study {name}: the {what} is incomplete: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        )
+    return kind(**table)

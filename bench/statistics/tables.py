@@ -20,7 +20,7 @@ from ..errors import WrongUse
 from ..grid import DIM, Column, Grid, Styled, fixed, number, percent, seconds
 from ..records.store import Record
 from .comparison import Difference, MethodStatistics, VirtualBest, least_problems, statistics_of, virtual_best
-from .measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral
+from .measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral, seconds_to
 from .measures import seconds as seconds_to_proof
 from .sample import ProblemRuns, RunOutcome, Sample, groups, name_of, outcome_of, sample_of
 
@@ -316,13 +316,14 @@ MEASURES = {
 }
 
 
-def runs_grid(records: Sequence[Record], known: Mapping[str, float]) -> Grid:
+def runs_grid(records: Sequence[Record], known: Mapping[str, float], target: float | None = None) -> Grid:
     """Return a row per run: fields of its record, its state, and its measures in the sample of all records.
 
-    Runs that are no part of the statistics (replays, several objectives) have no measures.
+    With a ``target`` gap, also the seconds to a schedule within it. Runs that are no part of the statistics (replays, several objectives) have no measures.
     """
     problems = {p.name: p for p in sample_of(records, known).problems}
-    heads = [*OF_RECORD, "problem", "state", "seconds", *MEASURES]
+    measured = MEASURES if target is None else {**MEASURES, "seconds_to_target": seconds_to(target)}
+    heads = [*OF_RECORD, "problem", "state", "seconds", *measured]
     rows = []
     for r in records:
         name = name_of(r)
@@ -331,7 +332,7 @@ def runs_grid(records: Sequence[Record], known: Mapping[str, float]) -> Grid:
         problem = problems.get(name)
         if problem is not None and r["method"] in problem.runs and not isinstance(r["objective"], list):
             run = outcome_of(r)
-            measures = {what: measure(problem, run) for what, measure in MEASURES.items()}
+            measures = {what: measure(problem, run) for what, measure in measured.items()}
             row |= {"state": run.state} | {what: v if isfinite(v) else None for what, v in measures.items()}
         else:
             row |= {"objective": None, "bound": None}
@@ -339,9 +340,9 @@ def runs_grid(records: Sequence[Record], known: Mapping[str, float]) -> Grid:
     return Grid("runs", [Column(head) for head in heads], rows)
 
 
-def write_csv(path: Path, records: Sequence[Record], known: Mapping[str, float]) -> int:
+def write_csv(path: Path, records: Sequence[Record], known: Mapping[str, float], target: float | None = None) -> int:
     """Write the rows as CSV and return their number. Raises WrongUse."""
-    grid = runs_grid(records, known)
+    grid = runs_grid(records, known, target)
     try:
         write_whole(path, grid.as_csv())
     except OSError as e:
@@ -349,14 +350,16 @@ def write_csv(path: Path, records: Sequence[Record], known: Mapping[str, float])
     return len(grid.rows)
 
 
-def write_parquet(path: Path, records: Sequence[Record], known: Mapping[str, float]) -> int:
+def write_parquet(
+    path: Path, records: Sequence[Record], known: Mapping[str, float], target: float | None = None
+) -> int:
     """Write the rows as Parquet and return their number. Raises WrongUse, also if pyarrow is missing."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError as e:
         raise WrongUse("--parquet needs pyarrow: pip install 'schedlab[parquet]'") from e
-    grid = runs_grid(records, known)
+    grid = runs_grid(records, known, target)
     columns = dict(zip(grid.heads, map(_of_one_type, zip(*grid.rows, strict=True)), strict=True))
     temporary = temporary_path(path)
     try:

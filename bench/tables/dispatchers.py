@@ -258,7 +258,10 @@ MEANING = (
 STARTED_MEANING = (
     " started: jobs of the group that started, of which the figures are; the others never did, or were deleted."
 )
-CORE_HOURS_MEANING = " core-hours: cores of the job times its runtime."
+SIZE_MEANINGS = {
+    "units": " units: of logs that tell what jobs asked of their site, the CPUs that the job asked for, under every dispatcher.",
+    "core-hours": " core-hours: cores of the job (those that it asked for, where the log tells) times its runtime.",
+}
 LATE_MEANING = " late starts: jobs that started after their latest start, and their share of the jobs that have one."
 SPARE = {  # figure -> spare: of mean, std, median, p95, p99, max
     "wait": (0, 3, 6, 1, 9, 0),
@@ -361,8 +364,7 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
     meaning = MEANING.format(n=LARGEST, floor=floor)
     if started:
         meaning += STARTED_MEANING
-    if by == "core-hours":
-        meaning += CORE_HOURS_MEANING
+    meaning += SIZE_MEANINGS.get(by, "")
     if late:
         meaning += LATE_MEANING
     return Grid.of(title, columns, lines, meaning)

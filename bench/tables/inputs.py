@@ -342,8 +342,8 @@ def load_text(workload: Workload, platform: Platform, digits: int) -> str:
 
 DAY = 24  # hours
 GROUPS_MEAN = (
-    "core-hours: cores of the jobs times their runtimes; share: of all core-hours; units: parts of a job that run on one node each "
-    "(of sacct and PBS its nodes or chunks, of SWF its processors); accuracy: runtime / walltime."
+    "core-hours: cores of the jobs times their runtimes; share: of all core-hours; units: the CPUs that a job asked for, where the log tells "
+    "what jobs asked of their site (sacct, PBS), else parts of a job that run on one node each (of SWF its processors); accuracy: runtime / walltime."
 )
 GROUP_COLUMNS = (Column("jobs", form=count), Column("core-hours\nin all", form=fixed(1)), Column("share", form=percent))
 

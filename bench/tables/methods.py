@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ...backends.result import close, refutes, relative_gap
-from ...models.words import how_many
+from ...methods.text import foreign_parts
+from ...models.words import how_many, listed
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, mean, number, percent, seconds
 from ..records.store import Record
 from ..runs.view import View
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 
 # --- The runs on one view of an instance: data of the tables.
+
+
+def who_mends(record: Record) -> str:
+    """Return what to do about a bound that a verified schedule refutes: whose fault it is, by the parts of the method."""
+    parts = foreign_parts(record["method"], record["kind"])
+    if not parts:
+        return "please report this"
+    return f"mend the {listed(parts)}, which {'is' if len(parts) == 1 else 'are'} not of schedlab, or its bound"
 
 
 def by_method(records: Iterable[Record]) -> dict[str, list[Record]]:
@@ -158,7 +167,7 @@ class ViewResults:
             return None
         return (
             f"the bound {number(wrong['bound'])} of {wrong['method']} is refuted by the verified schedule of "
-            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: please report this"
+            f"{self.schedule['method']} with {number(self.schedule['objective'])} and takes no part in gaps: {who_mends(wrong)}"
         )
 
 
@@ -275,11 +284,19 @@ def reasons(records: Iterable[Record]) -> list[Text]:
     return [Text(f"{method}: {reason}", style=DIM) for method, several in lines.items() for reason in several if reason]
 
 
+LONGEST_TROUBLE = 300  # characters
+
+
 def trouble(record: Mapping[str, Any]) -> str:
-    """Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened."""
+    r"""Return one line that says why a run has no schedule or why its warm start was rejected; "" if neither happened.
+
+    >>> trouble({"cause": "dispatcher", "message": "two jobs wait:\n  job 'a': too wide\n  job 'b': too wide"})
+    "two jobs wait: job 'a': too wide; job 'b': too wide"
+    """
     if record["cause"] or record["status"] in ("error", "unknown"):
         text = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
-        return " ".join(text.split())[:300]
+        lines = (" ".join(line.split()) for line in text.splitlines())
+        return "; ".join(filter(None, lines)).replace(":; ", ": ")[:LONGEST_TROUBLE]
     start = record["warm_start"] or {}
     return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
 

@@ -14,7 +14,7 @@ from ...models.compiled import compiled, internal_borrowing, native
 from .by_address import by_address
 from .profile import NEVER
 
-WITHOUT = -1  # where a resource has no setups
+WITHOUT = -1  # where a resource has no setups, and a task no follower
 MISSED = 2**50  # the least value of a schedule that misses a deadline; all others are below it
 
 # --- The tasks of a project as flat arrays, and the arrays of a schedule generation.
@@ -60,8 +60,11 @@ class Aim(NamedTuple):
         The due date of each task, shape (tasks,).
     deadline
         The latest end of each task, shape (tasks,).
+    penalty
+        What it costs to leave out a task, shape (tasks,).
     plain
-        Whether it is the makespan alone, and there are no deadlines.
+        Whether it is the makespan alone, and there are no deadlines, tasks that may be left out, chains and resources
+        without idle time.
     """
 
     makespan: int
@@ -72,6 +75,7 @@ class Aim(NamedTuple):
     late: Ints
     due: Ints
     deadline: Ints
+    penalty: Ints
     plain: bool
 
 
@@ -108,6 +112,22 @@ class Tasks(NamedTuple):
         each of them to the next one. Those of resource r are at ``closed_first[r]`` to ``closed_first[r + 1]``.
     setups
         The setups.
+    rest_first, rest_begin, rest_over
+        The breaks that suspend a task in a mode, in increasing order: those of mode m are at ``rest_first[m]`` to
+        ``rest_first[m + 1]``.
+    optional
+        1 if a task may be left out, else 0.
+    absent
+        1 for the modes in which a task is left out, else 0, shape (modes,). They take no time.
+    follower, gap
+        The task that must start exactly at the end of each one plus the gap, ``WITHOUT`` for none, shape (tasks,). The tasks
+        that follow one another so are a chain: they are placed together.
+    head
+        The first task of the chain of each one, itself if it is in none, shape (tasks,).
+    links
+        The number of precedences from other tasks to the chain that begins with each one, shape (tasks,).
+    tight
+        1 for resources without idle time, else 0, shape (renewable resources,).
     """
 
     before_first: Ints
@@ -130,11 +150,22 @@ class Tasks(NamedTuple):
     closed_time: Ints
     closed_use: Ints
     setups: Setups
+    rest_first: Ints
+    rest_begin: Ints
+    rest_over: Ints
+    optional: int
+    absent: Ints
+    follower: Ints
+    gap: Ints
+    head: Ints
+    links: Ints
+    tight: Ints
 
     def mirrored(self) -> Tasks:
         """Return the project in reversed time: successors are predecessors. The arrays are shared.
 
-        It has no release dates, breaks and setups: a schedule of it gives an order of the tasks, not their times.
+        It has no release dates, breaks, setups, chains and rules of idle time: a schedule of it gives an order of the tasks,
+        not their times.
         """
         resources = self.capacity.size
         return self._replace(
@@ -143,6 +174,11 @@ class Tasks(NamedTuple):
             closed_time=np.zeros(resources, np.int64),
             closed_use=np.zeros(resources, np.int64),
             setups=self.setups._replace(first=np.full_like(self.setups.first, WITHOUT)),
+            rest_first=np.zeros_like(self.rest_first),
+            follower=np.full_like(self.follower, WITHOUT),
+            head=np.arange(self.head.size),
+            links=np.diff(self.after_first),
+            tight=np.zeros_like(self.tight),
             before_first=self.after_first,
             before=self.after,
             before_delay=self.after_delay,
@@ -259,8 +295,31 @@ def _free_from(times: Ints, used: Ints, count: int, start: int, duration: int, m
 
 
 @internal_borrowing
+def end_of(t: Tasks, mode: int, start: int) -> int:
+    """Return the end of a mode, which breaks may suspend, for a start."""
+    end = start + t.duration[mode]
+    for i in range(t.rest_first[mode], t.rest_first[mode + 1]):
+        if t.rest_over[i] > start:
+            if t.rest_begin[i] >= end:
+                break
+            end += t.rest_over[i] - max(start, t.rest_begin[i])
+    return int(end)
+
+
+@internal_borrowing
+def _after_rest(t: Tasks, mode: int, time: int) -> int:
+    """Return the end of the suspending break of a mode that a time lies in; the time itself if it lies in none."""
+    for i in range(t.rest_first[mode], t.rest_first[mode + 1]):
+        if t.rest_begin[i] <= time < t.rest_over[i]:
+            return int(t.rest_over[i])
+    return time
+
+
+@internal_borrowing
 def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
-    """Return the first time from ``ready`` on at which all resources are free for a mode."""
+    """Return the first time from ``ready`` on at which all resources are free for a mode, and no break suspends its start."""
+    if t.rest_first[mode] != t.rest_first[mode + 1]:
+        return _earliest_of_suspended(t, room, mode, ready)
     start, duration = ready, t.duration[mode]
     first = t.demand_first[mode]
     last = t.demand_first[mode + 1]
@@ -281,6 +340,35 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
     return start
 
 
+@internal_borrowing
+def _earliest_of_suspended(t: Tasks, room: Room, mode: int, ready: int) -> int:
+    """Return the first start from ``ready`` on of a mode that breaks suspend, so that its length depends on its start.
+
+    If a part of the time that a start needs is taken, so it is for each later start before the end of this part: the next
+    start to try is its end.
+    """
+    start = ready
+    while True:
+        before = start
+        start = _after_rest(t, mode, start)
+        end = end_of(t, mode, start)
+        for i in range(t.demand_first[mode], t.demand_first[mode + 1]):
+            r = t.resource[i]
+            most = t.capacity[r] - t.demand[i]
+            used = room.used[r]
+            k = _last_before(room.times[r], room.breakpoints[r], start)
+            while k < room.breakpoints[r] and room.times[r, k] < end and used[k] <= most:
+                k += 1
+            if k < room.breakpoints[r] and room.times[r, k] < end:
+                start = max(start, room.times[r, k + 1])
+            elif t.setups.first[r] != WITHOUT:
+                start = _start_at(t, room, r, _place(t, room, r, mode, start), mode, start)
+            if start != before:
+                break
+        if start == before:
+            return start
+
+
 # --- The modes on a resource with setups, one after another.
 
 
@@ -298,7 +386,7 @@ def _start_at(t: Tasks, room: Room, r: int, position: int, mode: int, start: int
     low = 0 if t.setups.all_pairs[r] else max(0, position - 1)
     for i in range(low, position):
         before = room.placed[r, i]
-        end = room.placed_start[r, i] + t.duration[before]
+        end = end_of(t, before, room.placed_start[r, i])
         earliest_start = max(earliest_start, end + _setup(t, r, before, mode))
     return earliest_start
 
@@ -308,7 +396,7 @@ def _place(t: Tasks, room: Room, r: int, mode: int, start: int) -> int:
     """Return the first position among the modes on a resource at which another one fits, not before a time."""
     count = int(room.placed_count[r])
     for position in range(count):
-        end = _start_at(t, room, r, position, mode, start) + t.duration[mode]
+        end = end_of(t, mode, _start_at(t, room, r, position, mode, start))
         high = count if t.setups.all_pairs[r] else position + 1
         fits = True
         for i in range(position, high):
@@ -350,10 +438,11 @@ def _breakpoint(room: Room, r: int, time: int) -> int:
 @internal_borrowing
 def occupy(t: Tasks, room: Room, mode: int, start: int) -> None:
     """Occupy what a mode demands from its start to its end."""
+    end = end_of(t, mode, start)
     for k in range(t.demand_first[mode], t.demand_first[mode + 1]):
         r = t.resource[k]
         first = _breakpoint(room, r, start)
-        last = _breakpoint(room, r, start + t.duration[mode])
+        last = _breakpoint(room, r, end)
         for i in range(first, last):
             room.used[r, i] += t.demand[k]
         if t.setups.first[r] != WITHOUT:
@@ -399,12 +488,38 @@ def _pop(t: Tasks, heap: Ints, size: int, keys: Floats) -> int:
 
 @internal_borrowing
 def begin(t: Tasks, room: Room, modes: Ints) -> None:
-    """Make the resources free, count the predecessors of each task and what the modes spend."""
+    """Make the resources free, count the predecessors of each task that are done and what the modes spend."""
     clear(t, room)
     for k in range(t.rank.size):
-        room.missing[k] = t.before_first[k + 1] - t.before_first[k]
+        room.missing[k] = t.links[k]
         room.ready[k] = t.release[k]
+    for k in range(t.rank.size if t.optional != 0 else 0):
+        for i in range(t.before_first[k], t.before_first[k + 1]):
+            if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
+                room.missing[t.head[k]] -= 1
     spend(t, room, modes)
+
+
+@internal_borrowing
+def _are_done(t: Tasks, modes: Ints, one: int, other: int) -> bool:
+    """Return whether neither of two tasks is left out."""
+    return bool(t.absent[modes[one]] == 0 and t.absent[modes[other]] == 0)
+
+
+@internal_borrowing
+def _take_in(t: Tasks, room: Room, modes: Ints, free: Ints) -> None:
+    """Give tasks that are left out and may choose their mode one in which they are done, if the budget allows one."""
+    if t.optional == 0:
+        return
+    spend(t, room, modes)
+    for k in range(t.rank.size):
+        old = modes[k]
+        if free[k] == 0 or t.absent[old] == 0:
+            continue
+        for m in range(t.mode_first[k], t.mode_first[k + 1]):
+            if t.absent[m] == 0 and t.absent[modes[k]] != 0 and change_allowed(t, room, old, m):
+                change(t, room, old, m)
+                modes[k] = m
 
 
 @internal_borrowing
@@ -417,15 +532,71 @@ def spend(t: Tasks, room: Room, modes: Ints) -> None:
 
 
 @internal_borrowing
-def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, task: int, end: int) -> int:
-    """Tell the successors of a task when it ends; put those without a missing predecessor into the heap."""
+def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: Ints, task: int, end: int) -> int:
+    """Tell the successors of a task when it ends; put those without a missing predecessor into the heap.
+
+    Of a chain its first task is put there, when no task of it has a missing predecessor.
+    """
     for i in range(t.after_first[task], t.after_first[task + 1]):
         j = t.after[i]
+        if t.optional != 0 and not _are_done(t, modes, task, j):
+            continue
         room.ready[j] = max(room.ready[j], end + t.after_delay[i])
-        room.missing[j] -= 1
-        if room.missing[j] == 0:
-            size = _push(t, heap, size, keys, j)
+        first = t.head[j]
+        if first != t.head[task]:
+            room.missing[first] -= 1
+            if room.missing[first] == 0:
+                size = _push(t, heap, size, keys, first)
     return size
+
+
+@internal_borrowing
+def _first_start(t: Tasks, room: Room, modes: Ints, task: int, time: int) -> int:
+    """Return the first start of a task, not before a time, at which all tasks of its chain can start."""
+    if t.absent[modes[task]] != 0:
+        return time
+    start = max(time, room.ready[task])
+    if t.follower[task] == WITHOUT:
+        return earliest(t, room, modes[task], start)
+    while True:
+        before = start
+        k = task
+        at = start
+        while k != WITHOUT:
+            later = earliest(t, room, modes[k], max(at, room.ready[k]))
+            start += later - at
+            at = later + t.duration[modes[k]] + t.gap[k]
+            k = t.follower[k]
+        if start == before:
+            return int(start)
+
+
+@internal_borrowing
+def _put(
+    t: Tasks, room: Room, keys: Floats, modes: Ints, starts: Ints, size: int, task: int, start: int
+) -> tuple[int, int]:
+    """Place a task with those of its chain; return the size of the heap, and the last end."""
+    if t.follower[task] == WITHOUT and t.absent[modes[task]] == 0:
+        occupy(t, room, modes[task], start)
+        starts[task] = start
+        last = end_of(t, modes[task], start)
+        return release(t, room, room.heap, size, keys, modes, task, last), last
+    k = task
+    at = start
+    last = 0
+    while k != WITHOUT:
+        mode = modes[k]
+        occupy(t, room, mode, at)
+        starts[k] = at
+        end = end_of(t, mode, at)
+        if t.absent[mode] == 0:
+            last = max(last, end)
+        else:
+            starts[k] = max(at, room.ready[k])  # where it would be tried again
+        size = release(t, room, room.heap, size, keys, modes, k, end)
+        at = end + t.gap[k]
+        k = t.follower[k]
+    return size, last
 
 
 @internal_borrowing
@@ -444,9 +615,103 @@ def change(t: Tasks, room: Room, old: int, new: int) -> None:
         room.spent[i] += t.need[new, i] - t.need[old, i]
 
 
+@internal_borrowing
+def _sort(t: Tasks, starts: Ints, order: Ints) -> None:
+    """Fill an array with the tasks by their starts, ties by topological order (by Shell's method)."""
+    n = t.rank.size
+    for k in range(n):
+        order[k] = k
+    step = n // 2
+    while step > 0:
+        for i in range(step, n):
+            task = order[i]
+            j = i
+            while j >= step and (
+                starts[order[j - step]] > starts[task]
+                or (starts[order[j - step]] == starts[task] and t.rank[order[j - step]] > t.rank[task])
+            ):
+                order[j] = order[j - step]
+                j -= step
+            order[j] = task
+        step //= 2
+
+
+@internal_borrowing
+def _moved_after_others(t: Tasks, order: Ints, last: Ints, modes: Ints, starts: Ints) -> bool:
+    """Move each task after its predecessors and the tasks before it on its resources; return whether one was moved."""
+    moved = False
+    for r in range(last.size):
+        last[r] = WITHOUT
+    for i in range(order.size):
+        k = order[i]
+        mode = modes[k]
+        if t.absent[mode] != 0:
+            continue
+        start = starts[k]
+        for e in range(t.before_first[k], t.before_first[k + 1]):
+            before = t.before[e]
+            if t.absent[modes[before]] == 0:
+                start = max(start, starts[before] + t.duration[modes[before]] + t.before_delay[e])
+        for e in range(t.demand_first[mode], t.demand_first[mode + 1]):
+            before = last[t.resource[e]]
+            if before != WITHOUT:
+                start = max(start, starts[before] + t.duration[modes[before]])
+            last[t.resource[e]] = k
+        moved = moved or start > starts[k]
+        starts[k] = start
+    return moved
+
+
+@internal_borrowing
+def _moved_to_next(t: Tasks, order: Ints, last: Ints, modes: Ints, starts: Ints) -> bool:
+    """Move each task on a resource without idle time to the next one; return whether one was moved."""
+    moved = False
+    for r in range(last.size):
+        last[r] = WITHOUT
+    for i in range(order.size - 1, -1, -1):
+        k = order[i]
+        mode = modes[k]
+        start = starts[k]
+        for e in range(t.demand_first[mode], t.demand_first[mode + 1]):
+            r = t.resource[e]
+            if t.tight[r] != 0:
+                if last[r] != WITHOUT:
+                    start = max(start, starts[last[r]] - t.duration[mode])
+                last[r] = k
+        moved = moved or start > starts[k]
+        starts[k] = start
+    return moved
+
+
+@internal_borrowing
+def _without_idle_time(t: Tasks, room: Room, modes: Ints, starts: Ints, makespan: int) -> int:
+    """Move tasks later until the resources without idle time have none; return the makespan, ``MISSED`` if that is impossible.
+
+    The tasks keep their order on each resource, all of which have capacity 1. Overwrites ``room.heap`` and
+    ``room.breakpoints``.
+    """
+    some = False
+    for r in range(t.tight.size):
+        some = some or t.tight[r] != 0
+    if not some:
+        return makespan
+    _sort(t, starts, room.heap)
+    for _ in range(t.rank.size + 2):
+        moved = _moved_after_others(t, room.heap, room.breakpoints, modes, starts)
+        if _moved_to_next(t, room.heap, room.breakpoints, modes, starts):
+            moved = True
+        if not moved:
+            last = 0
+            for k in range(t.rank.size):
+                if t.absent[modes[k]] == 0:
+                    last = max(last, starts[k] + t.duration[modes[k]])
+            return last
+    return MISSED
+
+
 @native
 def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: Ints) -> int:
-    """Schedule all tasks by the serial scheme; return the makespan.
+    """Schedule all tasks by the serial scheme; return the makespan, ``MISSED`` if a resource must be idle.
 
     Parameters
     ----------
@@ -462,37 +727,37 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
         Is filled with the start of each task, shape (tasks,).
     """
     n = t.rank.size
+    _take_in(t, room, modes, free)
     begin(t, room, modes)
     size, makespan = 0, 0
     for k in range(n):
-        if room.missing[k] == 0:
+        if room.missing[k] == 0 and t.head[k] == k:
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         size = _pop(t, room.heap, size, keys)
         k = room.heap[size]
         mode, start = modes[k], NEVER
-        if free[k] == 0:
-            start = earliest(t, room, mode, room.ready[k])
+        if free[k] == 0 or t.follower[k] != WITHOUT or t.absent[mode] != 0:
+            start = _first_start(t, room, modes, k, 0)
         else:
             old = mode
+            first_end = NEVER
             for m in range(t.mode_first[k], t.mode_first[k + 1]):
-                if m == old or change_allowed(t, room, old, m):
+                if t.absent[m] == 0 and (m == old or change_allowed(t, room, old, m)):
                     starts_at = earliest(t, room, m, room.ready[k])
-                    if start == NEVER or starts_at + t.duration[m] < start + t.duration[mode]:
-                        start, mode = starts_at, m
+                    ends_at = end_of(t, m, starts_at)
+                    if start == NEVER or ends_at < first_end:
+                        start, first_end, mode = starts_at, ends_at, m
             change(t, room, old, mode)
             modes[k] = mode
-        occupy(t, room, mode, start)
-        starts[k] = start
-        end = start + t.duration[mode]
+        size, end = _put(t, room, keys, modes, starts, size, k, start)
         makespan = max(makespan, end)
-        size = release(t, room, room.heap, size, keys, k, end)
-    return makespan
+    return _without_idle_time(t, room, modes, starts, makespan)
 
 
 @native
 def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, starts: Ints) -> int:
-    """Schedule all tasks in their modes by the parallel scheme; return the makespan.
+    """Schedule all tasks in their modes by the parallel scheme; return the makespan, ``MISSED`` if a resource must be idle.
 
     Parameters
     ----------
@@ -507,7 +772,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
     makespan = 0
     time = 0
     for k in range(n):
-        if room.missing[k] == 0:
+        if room.missing[k] == 0 and t.head[k] == k:
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         waits, following = 0, NEVER
@@ -515,22 +780,20 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
             size = _pop(t, room.heap, size, keys)
             k = room.heap[size]
             start = NEVER
-            if room.ready[k] <= time:
-                start = earliest(t, room, modes[k], time)
+            if room.ready[k] <= time or t.absent[modes[k]] != 0:
+                start = _first_start(t, room, modes, k, time)
             if start == time:
-                occupy(t, room, modes[k], time)
-                starts[k], end = time, time + t.duration[modes[k]]
+                size, end = _put(t, room, keys, modes, starts, size, k, time)
                 makespan = max(makespan, end)
-                size = release(t, room, room.heap, size, keys, k, end)
             else:
                 waiting[waits] = k
                 waits += 1
         for i in range(waits):
             k = waiting[i]
-            following = min(following, earliest(t, room, modes[k], max(time, room.ready[k])))
+            following = min(following, _first_start(t, room, modes, k, time))
             size = _push(t, room.heap, size, keys, k)
         time = following
-    return makespan
+    return _without_idle_time(t, room, modes, starts, makespan)
 
 
 # --- The value of a schedule.
@@ -597,12 +860,15 @@ def total_setup(t: Tasks, room: Room) -> int:
 @internal_borrowing
 def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: int) -> int:
     """Return the value of the schedule that was made last; ``MISSED`` or more if it misses a deadline."""
-    if aim.plain:
+    if aim.plain or makespan >= MISSED:
         return makespan
     value = aim.makespan * makespan
     missed = 0
     for k in range(t.rank.size):
-        end = starts[k] + t.duration[modes[k]]
+        if t.absent[modes[k]] != 0:
+            value += aim.penalty[k]
+            continue
+        end = end_of(t, modes[k], starts[k])
         over = end - aim.due[k]
         value += aim.flow[k] * (end - t.release[k])
         if over > 0:
@@ -646,7 +912,7 @@ def justify(t: Tasks, back: Tasks, room: Room, keys: Floats, modes: Ints, none: 
     """
     n = t.rank.size
     for k in range(n):
-        keys[k] = -float(starts[k] + t.duration[modes[k]])
+        keys[k] = -float(end_of(t, modes[k], starts[k]))
     last = serial(back, room, keys, modes, none, starts)
     for k in range(n):
         keys[k] = float(last - starts[k] - t.duration[modes[k]])
@@ -748,8 +1014,8 @@ def destroy(t: Tasks, state: Ints, kind: int, starts: Ints, modes: Ints, last: i
     t, state
         The project, random numbers.
     kind
-        ``WINDOW``: the tasks that start in a window of time. ``RESOURCE``: those of them that use a resource, in a longer
-        window. ``NETWORK``: tasks that precedences connect with one of them.
+        ``WINDOW``: the tasks that start in a window of time, with the first tasks of their chains. ``RESOURCE``: those of
+        them that use a resource, in a longer window. ``NETWORK``: tasks that precedences connect with one of them.
     starts, modes, last
         The schedule and its makespan.
     chosen
@@ -768,8 +1034,8 @@ def destroy(t: Tasks, state: Ints, kind: int, starts: Ints, modes: Ints, last: i
     resource = below(state, max(1, t.capacity.size))
     for k in range(n):
         if since <= starts[k] < since + length and (kind == WINDOW or _uses(t, modes[k], resource)):
-            chosen[k], found[count] = 1, k
-            count += 1
+            count = _add(k, n, chosen, found, count)
+            count = _add(t.head[k], n, chosen, found, count)  # its key moves the chain
     return count
 
 
@@ -966,7 +1232,8 @@ def _is_new(kept: Kept, child: Child, value: int) -> bool:
 def _makespan(t: Tasks, starts: Ints, modes: Ints) -> int:
     last = 0
     for k in range(t.rank.size):
-        last = max(last, starts[k] + t.duration[modes[k]])
+        if t.absent[modes[k]] == 0:
+            last = max(last, end_of(t, modes[k], starts[k]))
     return last
 
 

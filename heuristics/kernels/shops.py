@@ -154,12 +154,12 @@ def tail_of(plan: Plan, tail: Ints, task: int, rest: int) -> int:
 
 @internal_borrowing
 def ready_at(t: Tasks, plan: Plan, head: Ints, task: int) -> int:
-    """Return the earliest start of a task by its predecessors."""
-    ready = 0
+    """Return the earliest start of a task by its release date and its predecessors."""
+    ready = t.release[task]
     for e in range(t.before_first[task], t.before_first[task + 1]):
         i = t.before[e]
         ready = max(ready, head[i] + plan.duration[i] + t.before_delay[e])
-    return ready
+    return int(ready)
 
 
 @internal_borrowing

@@ -13,10 +13,12 @@ from ...models.problem import Schedule
 from ...models.project.data import Resource
 from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Mode, Project
-from ...models.project.verification import joined
+from ...models.project.verification import joined, suspending
 from ..kernels.profile import NEVER
 from ..kernels.project_schedules import WITHOUT, Aim, Setups, Tasks
 from .serial_sgs import network, priorities, rules_for
+
+LEFT_OUT = Mode("left out", 0)  # a mode more of each task that may be left out
 
 
 class ProjectArrays:
@@ -48,8 +50,12 @@ class ProjectArrays:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.net = network(project)
-        self.modes: list[Mode] = [mode for options in self.net.modes for mode in options]
-        self.first_modes = _offsets([len(options) for options in self.net.modes])
+        options = [
+            [*possible, LEFT_OUT] if task.optional else [*possible]
+            for task, possible in zip(self.net.tasks, self.net.modes, strict=True)
+        ]
+        self.modes: list[Mode] = [mode for of_task in options for mode in of_task]
+        self.first_modes = _offsets([len(of_task) for of_task in options])
         self.tasks = self._tasks()
         self.back = self.tasks.mirrored()
         self.aim = _aim(project)
@@ -87,6 +93,11 @@ class ProjectArrays:
             _ints([t.release for t in net.tasks]),
             *_closed(renewable),
             self._setups(renewable),
+            *_links([suspending(project.resources, mode) for mode in self.modes]),
+            int(any(mode is LEFT_OUT for mode in self.modes)),
+            _ints([int(mode is LEFT_OUT) for mode in self.modes]),
+            *_chains(project),
+            _ints([int(r.no_idle) for r in renewable]),
         )
 
     def _setups(self, renewable: Sequence[Resource]) -> Setups:
@@ -99,7 +110,8 @@ class ProjectArrays:
             if resource.setups:
                 first[k] = len(times)
                 times += [resource.setups.get((a, b), 0) for a in kinds for b in kinds]
-        family = [at[t.kind] for t, options in zip(self.net.tasks, self.net.modes, strict=True) for _ in options]
+        counts = np.diff(self.first_modes).tolist()
+        family = [at[t.kind] for t, count in zip(self.net.tasks, counts, strict=True) for _ in range(count)]
         return Setups(first, _ints(times), len(kinds), _ints(family), _ints([int(r.all_pairs) for r in renewable]))
 
     @cached_property
@@ -128,20 +140,29 @@ class ProjectArrays:
 
     def schedule(self, starts: Ints, modes: Ints) -> Schedule:
         """Return the schedule of starts and modes, shape (tasks,) each."""
-        names = self.net.names
-        return Schedule(
-            dict(zip(names, starts.tolist(), strict=True)),
-            {name: {self.modes[m].name: 1} for name, m in zip(names, modes.tolist(), strict=True)},
-        )
+        chosen = [self.modes[m] for m in modes.tolist()]
+        rows = [
+            (name, start, mode)
+            for name, start, mode in zip(self.net.names, starts.tolist(), chosen, strict=True)
+            if mode is not LEFT_OUT
+        ]
+        return Schedule({name: start for name, start, _ in rows}, {name: {mode.name: 1} for name, _, mode in rows})
 
     def placed(self, schedule: Schedule) -> tuple[Ints, Ints]:
         """Return the starts and modes of a feasible schedule; the mode of a task with one mode may be omitted."""
-        starts = _ints([schedule.start[name] for name in self.net.names])
+        tasks = self.net.tasks
+        starts = _ints([schedule.start.get(t.name, t.release) if t.optional else schedule.start[t.name] for t in tasks])
         modes = self.first_modes[:-1].copy()
-        for k, (name, options) in enumerate(zip(self.net.names, self.net.modes, strict=True)):
-            given = schedule.nodes.get(name, {})
+        for k, (task, options) in enumerate(zip(tasks, self.net.modes, strict=True)):
+            given = schedule.nodes.get(task.name, {})
             modes[k] += next((i for i, mode in enumerate(options) if given.get(mode.name)), 0)
+            if task.name not in schedule.start:
+                modes[k] = self.left_out(k)
         return starts, modes
+
+    def left_out(self, task: int) -> int:
+        """Return the index of the mode in which a task, which may be left out, is so."""
+        return int(self.first_modes[task + 1]) - 1
 
 
 def _aim(project: Project) -> Aim:
@@ -163,8 +184,40 @@ def _aim(project: Project) -> Aim:
         costs("late-jobs", weights),
         _ints([NEVER if t.due is None else t.due for t in tasks]),
         _ints([NEVER if t.deadline is None else t.deadline for t in tasks]),
-        factors == {MAKESPAN: 1} and all(t.deadline is None for t in tasks),
+        _ints([t.penalty or 0 for t in tasks]),
+        factors == {MAKESPAN: 1}
+        and all(t.deadline is None and not t.optional for t in tasks)
+        and not project.no_wait
+        and not any(r.no_idle for r in project.resources),
     )
+
+
+def _chains(project: Project) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the chains of tasks that must not wait.
+
+    For each task: the one that must start exactly at its end plus a gap, the gap, the first task of its chain, and the
+    number of precedences from other tasks to the chain that begins with it.
+    """
+    at = {t.name: k for k, t in enumerate(project.tasks)}
+    delays = {link[:2]: link[2] for link in project.precedences}
+    follower = [WITHOUT] * len(at)
+    gap = [0] * len(at)
+    head = list(range(len(at)))
+    before = {after: first for first, after in project.no_wait}
+    for first, after in project.no_wait:
+        follower[at[first]] = at[after]
+        gap[at[first]] = delays[first, after]
+    for name in before:
+        first = name
+        while first in before:
+            first = before[first]
+        head[at[name]] = at[first]
+    links = [0] * len(at)
+    for after, found in project.before.items():
+        for name in found:
+            if head[at[name]] != head[at[after]]:
+                links[head[at[after]]] += 1
+    return _ints(follower), _ints(gap), _ints(head), _ints(links)
 
 
 def _closed(renewable: Sequence[Resource]) -> tuple[Ints, Ints, Ints]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,9 +53,18 @@ from ..lns.control import (
     as_text,
 )
 from ..neighbourhood_solve import check_available, limits_of_turn
-from .arrays import ProjectArrays
+from .arrays import LEFT_OUT, ProjectArrays
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
-from .serial_sgs import feasible_modes, plain, refused_by_lns
+from .serial_sgs import (
+    SerialScheme,
+    feasible_modes,
+    minimizes_makespan,
+    network,
+    plain,
+    refused_by_lns,
+    rules_for,
+    takes,
+)
 
 if TYPE_CHECKING:
     from ...backends import Limits
@@ -80,15 +90,18 @@ if TYPE_CHECKING:
 # 5. Repeat from step 2 until a stopping criterion or the time limit ends the search (``lns.control``), or the objective is
 #    a lower bound (``project.bounds``, ``_least``).
 #
-# 6. With a time limit of 5 s or more that the search has not proved its schedule within, CP-SAT looks for a better bound in
-#    the last tenth of it (``proved_bound``).
+# 6. With a time limit of 5 s or more a tenth of it is for a better bound by CP-SAT (``proved_bound``): of a small project a
+#    part of that after step 1, so that the search ends early if the proof is easy, and the rest after step 5.
 #
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
 
-# Release dates, deadlines, setups and breaks that forbid tasks are kept by the schemes; operators "solver" and "tabu" need a
-# project without them (``plain``).
+# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
+# time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
+# misses a deadline (``minimizes_makespan``).
 
+EARLY_SHARE = 0.25  # of the time for a proof: after the first schedules
+EARLY_TASKS = 150  # tasks up to which there is an early proof: the model of more takes too long to build
 TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
 
@@ -148,14 +161,14 @@ def project_lns(
     Result
         Its bound is that of the longest path and of the energy (``project.bounds``, steps 2 and 3); where not the makespan
         alone counts, that of the earliest ends with them. With a time limit of 5 s
-        or more, the last tenth of it is for the other steps, and for a run of CP-SAT from the best schedule: the greatest
-        bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
+        or more, a tenth of it is for the other steps, and for runs of CP-SAT from the best schedule, after the first schedules
+        and at the end: the greatest bound is taken, and a better schedule. Its ``details``: ``operators``, the ``Gain`` of each operator (turns, seconds,
         improvement), by its name.
 
     Raises
     ------
     NotForThisProblem
-        The project has what the search does not support, or a backend is named for one that is not ``plain``.
+        The project has what the search does not support.
     NothingFound
         No choice of modes was found for which the non-renewable resources suffice, or each first schedule misses a deadline,
         and there is no start.
@@ -176,9 +189,10 @@ def project_lns(
     """
     if operators is not None and backend is not None:
         raise WrongArgument("lns takes operators or a backend; with operators, SolverParts names the backend")
-    _check(problem, backend)
+    _check(problem)
     kept = kept_for_bound(problem, time_limit)
-    searching = None if time_limit is None else time_limit - kept
+    early = EARLY_SHARE * kept if len(problem.tasks) <= EARLY_TASKS else 0.0
+    searching = None if time_limit is None else time_limit - kept + early
     search = ProjectSearch(
         problem,
         _least(problem),
@@ -188,16 +202,17 @@ def project_lns(
         on_incumbent=on_incumbent,
         acceptance=acceptance,
         turn_seconds=turn_seconds,
+        proof_seconds=early,
     )
     limits: list[Stopping] = [] if searching is None else [Seconds(searching)]
     limits += [] if stopping is None else [stopping]
     limits += [] if rounds is None else [Turns(rounds)]
     if operators is None:
-        operators = usual_operators(search.arrays.tasks if plain(problem) else None, backend)
+        operators = usual_operators(search.arrays.tasks if minimizes_makespan(problem) else None, backend)
     if selection is None:
         selection = Alternate() if time_limit is None else usual_selection(operators)
     search.run(operators, selection, FirstOf(tuple(limits or [Turns()])), max(1, threads or 1))
-    return _with_bound(search, kept, max(1, threads or 1), seed)
+    return _with_bound(search, kept - early, max(1, threads or 1), seed)
 
 
 def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) -> Result:
@@ -223,15 +238,12 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     return result
 
 
-def _check(problem: Project, backend: str | None) -> None:
+def _check(problem: Project) -> None:
     """Raise NotForThisProblem if a project has what the search does not support."""
     words = refused_by_lns(problem)
     if words:
         raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
-    if backend is not None and not plain(problem):
-        others = problem.features or (f"the objective {problem.objective}",)
-        raise NotForThisProblem(f"lns@{backend} does not support {', '.join(others)}; lns does")
-    costs = sum(t.weight + t.early_weight for t in problem.tasks) + 1
+    costs = sum(t.weight + t.early_weight + (t.penalty or 0) for t in problem.tasks) + 1
     if not plain(problem) and problem.horizon * costs * sum(terms(problem.objective).values()) >= MISSED:
         raise NotForThisProblem(
             f"lns supports objectives below {MISSED:,}; weights, durations or factors are too large"
@@ -242,21 +254,25 @@ def _least(problem: Project) -> int:
     """Return a lower bound that is computed in a small part of a second."""
     factors = terms(problem.objective)
     bound = 0
-    if MAKESPAN in factors:
-        bound = factors[MAKESPAN] * max(MakespanBounds(problem, Clock()).quick().values())
+    must = problem
+    if any(t.optional for t in problem.tasks):
+        must = problem.with_tasks([t.name for t in problem.tasks if not t.optional])
+    if MAKESPAN in factors and must.tasks:
+        bound = factors[MAKESPAN] * max(MakespanBounds(must, Clock()).quick().values())
     for task in problem.tasks:
         end = problem.heads[task.name] + min(m.duration for m in problem.possible(task))
-        bound += factors.get("flow-time", 0) * task.weight * (end - task.release)
+        cost = factors.get("flow-time", 0) * task.weight * (end - task.release)
         if task.due is not None and end > task.due:
-            bound += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
-            bound += factors.get("late-jobs", 0) * task.weight
+            cost += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
+            cost += factors.get("late-jobs", 0) * task.weight
+        bound += cost if task.penalty is None else min(cost, task.penalty)
     return bound
 
 
 def usual_operators(tasks: Tasks | None, backend: str | None = None) -> tuple[Any, ...]:
     """Return the default operators: for a shop "tabu", then "crossover", "ruin", and with a backend "solver".
 
-    ``tasks``: those of a project that is ``plain``, which may be a shop; None: another project.
+    ``tasks``: those of a project of which ``minimizes_makespan`` holds, which may be a shop; None: another project.
     """
     operators: list[Any] = [] if tasks is None or machines(tasks) is None else [TabuSearch()]
     operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
@@ -307,6 +323,8 @@ class ProjectSearch(TurnSearch):
         Number of kept schedules.
     time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds
         As for ``project_lns``.
+    proof_seconds
+        Seconds for a proof by CP-SAT after the first schedules; 0: none.
 
     Attributes
     ----------
@@ -336,8 +354,10 @@ class ProjectSearch(TurnSearch):
         on_incumbent: OnIncumbent | None = None,
         acceptance: Acceptance | None = None,
         turn_seconds: float = 0.15,
+        proof_seconds: float = 0.0,
     ) -> None:
         super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
+        self.proof_seconds = proof_seconds
         self.problem = problem
         self.least = least
         self.size = size
@@ -438,24 +458,75 @@ class ProjectSearch(TurnSearch):
             np.array([each.modes for each in chosen]),
             np.array([each.value for each in chosen], np.int64),
         )
+        if self.proof_seconds > 0:
+            self._prove_early()
+
+    def _prove_early(self) -> None:
+        """Look for a better bound and schedule by CP-SAT. Raises Stopped if the best schedule is proved to be optimal."""
+        from ...backends import Interrupted
+
+        best = self.schedule()
+        proved = proved_bound(self.problem, best, self.least, self.proof_seconds, self.threads, self.seed)
+        self.least = max(self.least, proved.bound)
+        if proved.schedule is not None:
+            better = Found(int(self.problem.value(proved.schedule)), *self.arrays.placed(proved.schedule))
+            self.replace_worst(better)
+            self.keep(*better)
+        if proved.interrupted:
+            raise Interrupted
+        if self.best_value <= self.least:
+            raise Stopped
 
     def _first(self, schedules: list[Found]) -> Iterator[Found]:
         """Yield schedules of the priority rules, of both schemes, then of rules with noise."""
-        try:
-            modes, _ = feasible_modes(self.problem, self.arrays.net)
-        except NothingFound:
-            if not schedules:
-                raise
-            modes = [self.arrays.modes[m] for m in schedules[0].modes]
-        chosen = self.arrays.mode_indices(modes)
+        modes, chosen = self._first_modes(schedules)
         self.rules = self.arrays.rules(modes)
         several = bool((np.diff(self.arrays.first_modes) > 1).any())
+        listed = self._with_tasks_left_out()
         for values in self.rules:
             yield self.made(values, chosen, several, False)
             yield self.made(values, chosen, False, True)
+            yield from islice(listed, 1)
         for k in range(self.size):
             noise = NOISE * self.rng.random(chosen.size)
             yield self.made(self.rules[k % len(self.rules)] + noise, chosen, several and k % 2 == 0, k % 4 == 3)
+
+    def _first_modes(self, schedules: Sequence[Found]) -> tuple[list[Mode], Ints]:
+        """Return a mode of each task for the priority rules, and the first modes, within the budget; tasks may be left out."""
+        a = self.arrays
+        problem = self.problem
+        try:
+            modes, _ = feasible_modes(problem, a.net)
+            return modes, a.mode_indices(modes)
+        except NothingFound:
+            if not schedules and not any(t.optional for t in problem.tasks):
+                raise
+        first = [options[0] for options in a.net.modes]
+        if schedules:
+            chosen = schedules[0].modes.copy()
+            real = [mode if a.modes[m] is LEFT_OUT else a.modes[m] for m, mode in zip(chosen, first, strict=True)]
+            return real, chosen
+        must = problem.with_tasks([t.name for t in problem.tasks if not t.optional])
+        found, _ = feasible_modes(must, network(must))
+        of_task = {t.name: mode for t, mode in zip(must.tasks, found, strict=True)}
+        modes = [of_task.get(t.name, mode) for t, mode in zip(problem.tasks, first, strict=True)]
+        chosen = a.mode_indices(modes)
+        for k, t in enumerate(problem.tasks):
+            if t.optional:
+                chosen[k] = a.left_out(k)
+        return modes, chosen
+
+    def _with_tasks_left_out(self) -> Iterator[Found]:
+        """Yield the schedules of the priority rules that leave out tasks that cost more than their penalties."""
+        if not any(t.optional for t in self.problem.tasks) or not takes(self.problem):
+            return
+        scheme = SerialScheme.of(self.problem)
+        for rule in rules_for(self.problem):
+            try:
+                schedule = scheme.schedule(rule)
+            except NothingFound:
+                continue
+            yield Found(int(self.problem.value(schedule)), *self.arrays.placed(schedule))
 
     def schedule(self) -> Schedule:
         """Return the best schedule."""
@@ -535,13 +606,6 @@ class Evolution:
         return turn
 
 
-def _check_plain(operator: str, project: Project) -> None:
-    """Raise WrongArgument if a project has more than modes, resources, precedences and the makespan."""
-    if not plain(project):
-        words = ", ".join(project.features or (f"the objective {project.objective}",))
-        raise WrongArgument(f"operator {operator} does not support {words}; use other operators")
-
-
 # --- Operator "solver": a backend solves a part of the best schedule of a project.
 
 TRIES = 5  # parts in a turn of which the longest path shows that they cannot be improved
@@ -551,7 +615,7 @@ QUICK = 0.3  # share of the time limit of a part; after a quicker proof the next
 @with_short_repr
 @dataclass(frozen=True)
 class SolverParts:
-    """Operator "solver": a backend looks for a shorter schedule in which some tasks are free.
+    """Operator "solver": a backend looks for a better schedule in which some tasks are free.
 
     The others keep their modes and, in the partial order in which they give each other resources, their order
     (``models.project.formulations``, [Godard2005]). The free tasks are those that run around a time, those of them that use one of
@@ -585,8 +649,7 @@ class SolverParts:
     name: str = "solver"
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises SolverUnavailable, UnknownName and WrongArgument."""
-        _check_plain(self.name, search.problem)
+        """Return the function that takes the turns. Raises SolverUnavailable and UnknownName."""
         check_available(self.backend)
         return _Parts(self, search).turn
 
@@ -611,22 +674,24 @@ class _Parts:
         seed = int(s.rng.integers(2**31))
         limits = limits_of_turn(seconds, s.clock, settings.seconds, settings.work, settings.threads, seed)
         try:
-            status, shorter = self._solved(limits)
+            status, better = self._solved(limits)
         except (SolverUnavailable, LoweringTooLarge):
             status = "unknown"
-            shorter = None
+            better = None
         if status == INTERRUPTED:
             raise Interrupted
         grown = {"infeasible": 1.2, "slow": 1.0, "optimal": 1.0}.get(status, 0.85)
         self.size = int(np.clip(round(self.size * grown), 4, settings.most_tasks))
-        if shorter is not None:
-            starts, modes = s.arrays.placed(shorter)
-            better = s.made(starts.astype(np.float64), modes, False, False)
-            s.replace_worst(better)
-            s.keep(*better)
+        if better is not None:
+            starts, modes = s.arrays.placed(better)
+            again = s.made(starts.astype(np.float64), modes, False, False)
+            value = int(s.problem.value(better))
+            improved = again if again.value <= value else Found(value, starts, modes)  # the scheme lets no task wait
+            s.replace_worst(improved)
+            s.keep(*improved)
 
     def _solved(self, limits: Limits) -> tuple[str, Schedule | None]:
-        """Solve a part; return the status, "slow" for a proof that took long, and the schedule, if it is shorter."""
+        """Solve a part; return the status, "slow" for a proof that took long, and the schedule, if it is better."""
         from ...backends import run
 
         s = self.search
@@ -833,8 +898,12 @@ class TabuSearch:
             raise WrongValue(f"operator {self.name}: elite is {self.elite}; path relinking needs at least 2 schedules")
 
     def start(self, search: ProjectSearch) -> Callable[[float | None], None]:
-        """Return the function that takes the turns. Raises TypeError if the project is not a shop without further rules."""
-        _check_plain(self.name, search.problem)
+        """Return the function that takes the turns. Raises TypeError if the project is not a shop, or has more than dates."""
+        project = search.problem
+        if not minimizes_makespan(project):
+            others = [name for name in project.features if name not in ("release dates", "deadlines")]
+            words = ", ".join(others or [f"the objective {project.objective}"])
+            raise WrongArgument(f"operator {self.name} does not support {words}; use other operators")
         return _Tabu(self, search).turn
 
 
@@ -972,7 +1041,9 @@ class _Tabu:
         """Report the best schedule of the run."""
         memory = self.memory
         value = self._arrange(memory.order, memory.mode)
-        self.search.keep(value, self.best_paths.head, memory.mode)
+        ends = self.best_paths.head + self.tasks.duration[memory.mode]
+        if (ends <= self.search.arrays.aim.deadline).all():
+            self.search.keep(value, self.best_paths.head, memory.mode)
 
     def _made(self, order: Ints, mode: Ints) -> Elite:
         """Return the schedule of an order and modes."""

@@ -229,17 +229,90 @@ def takes(project: Project) -> bool:
 
 
 def refused_by_lns(project: Project) -> tuple[str, ...]:
-    """Return what of a project the search ``lns`` does not support, in words; its compiled scheme knows no suspended tasks.
+    """Return what of a project the search ``lns`` does not support, in words.
+
+    It places tasks that follow one another without a wait together, and moves tasks later to close idle times.
 
     Examples
     --------
     >>> refused_by_lns(Project([Task.single("a", 3, release=2, penalty=4)], []))
-    ('tasks that may be left out',)
+    ()
     """
-    words = [name for name in project.features if name not in ("release dates", "deadlines", "setups", "breaks")]
-    if any(r.suspends and r.breaks for r in project.resources):
-        words.append("breaks that suspend tasks")
+    words = [name for name in project.features if name in ("blocking", "a permutation")]
+    if project.no_wait:
+        words += _refused_of_chains(project)
+    if any(r.no_idle for r in project.resources):
+        words += [f"no-idle resources beside {name}" for name in _refused_beside_no_idle(project)]
     return tuple(words)
+
+
+def _refused_of_chains(project: Project) -> Iterator[str]:
+    """Yield which precedences without a wait the search does not support: it places chains of tasks, one after another."""
+    delays = {link[:2]: link[2] for link in project.precedences}
+    pairs = list(dict.fromkeys(project.no_wait))
+    firsts = {before for before, _ in pairs}
+    seconds = {after for _, after in pairs}
+    optional = {t.name for t in project.tasks if t.optional}
+    if len(firsts) < len(pairs) or len(seconds) < len(pairs):
+        yield "precedences without a wait of which one task has several"
+        return
+    if any(delays[pair] < 0 for pair in pairs):
+        yield "precedences without a wait with negative delays"
+    if optional & (firsts | seconds):
+        yield "precedences without a wait of tasks that may be left out"
+    if any(r.setups for r in project.resources):
+        yield "precedences without a wait beside setups"
+    if any(r.suspends and r.breaks for r in project.resources):
+        yield "precedences without a wait beside breaks that suspend tasks"
+    if not _is_acyclic(project, pairs):
+        yield "chains of precedences without a wait that precede each other"
+
+
+def _is_acyclic(project: Project, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether chains can be placed one after another, and have no other precedences of their tasks inside."""
+    before = {after: first for first, after in pairs}
+    head: dict[str, str] = {}
+    for name in project.order:
+        head[name] = head[before[name]] if name in before else name
+    links = {(head[a], head[b]) for a, b, _ in project.precedences if head[a] != head[b]}
+    inside = sum(head[a] == head[b] for a, b, _ in project.precedences)
+    missing = dict.fromkeys(head.values(), 0)
+    for _, second in links:
+        missing[second] += 1
+    ready = [name for name, count in missing.items() if not count]
+    after: dict[str, list[str]] = {}
+    for first, second in links:
+        after.setdefault(first, []).append(second)
+    for name in ready:  # which grows
+        for second in after.get(name, []):
+            missing[second] -= 1
+            if not missing[second]:
+                ready.append(second)
+    return len(ready) == len(missing) and inside == len(pairs)
+
+
+def _refused_beside_no_idle(project: Project) -> Iterator[str]:
+    """Yield what the search does not support beside resources without idle time, for which it moves tasks later."""
+    if project.no_wait:
+        yield "precedences without a wait"
+    if any(r.breaks for r in project.resources):
+        yield "breaks"
+    if any(r.setups for r in project.resources):
+        yield "setups"
+    if any(r.renewable and r.capacity > 1 for r in project.resources):
+        yield "resources of capacity above 1"
+
+
+def minimizes_makespan(project: Project) -> bool:
+    """Return whether a project has dates at most beside modes, resources and precedences, and minimizes the makespan.
+
+    Examples
+    --------
+    >>> minimizes_makespan(Project([Task.single("a", 3, release=2, deadline=9)], []))
+    True
+    """
+    dates = ("release dates", "deadlines")
+    return set(project.features).issubset(dates) and terms(project.objective) == {MAKESPAN: 1}
 
 
 def plain(project: Project) -> bool:
@@ -734,6 +807,15 @@ class ResourceUsage:
             k += 1
             start = times[k]
 
+    def first_end(self, start: int, end: int, demand: int) -> int:
+        """Return the end of the first step from ``start`` to ``end`` in which the demand is not free; ``start`` if it is free."""
+        k = bisect_right(self._times, start) - 1
+        while k < len(self._times) and self._times[k] < end:
+            if self._used[k] > self.capacity - demand:
+                return self._times[k + 1]
+            k += 1
+        return start
+
     def add(self, start: int, end: int, demand: int) -> None:
         """Occupy the demand from ``start`` to ``end``."""
         first = self._breakpoint(start)
@@ -838,7 +920,12 @@ class Availability:
             start = _after(start, breaks)
             end = suspended_end(start, mode.duration, breaks)
             for name, demand in demands:
-                if mode.duration:  # what takes no time may be within a break; setups keep it out of other tasks
+                if breaks:
+                    # a later start may take less time: the next one to try is the end of what is taken
+                    start = self._usages[name].first_end(start, end, demand)
+                    if start != before:
+                        break
+                elif mode.duration:  # what takes no time may be within a break; setups keep it out of other tasks
                     start = self._usages[name].earliest(start, end - start, demand)
                 if name in self._sequences:
                     start = self._sequences[name].earliest(start, end - start, task.kind)

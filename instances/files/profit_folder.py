@@ -41,8 +41,16 @@ from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooli
 from ..instance import Instance
 from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known
 from ..weather import read_weather, weather_csv
-from .dispatch_folder import JOBS, Batch, job_files, machine_tables, origin_tables, read_batch, read_running_jobs
-from .events_file import RUNNING
+from .dispatch_folder import (
+    JOBS,
+    RUNNING,
+    Batch,
+    job_files,
+    machine_tables,
+    origin_tables,
+    read_batch,
+    read_running_jobs,
+)
 from .folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
 from .lines import WorkloadError, read_lines
 from .profile_file import EURO, TIME, read_series

@@ -19,7 +19,7 @@ from ..log_preparation import at_begin, window_of
 from ..logged import JobColumns, Logged, Trace
 from ..workload import BadLine, Workload
 
-COLUMNS = (
+EURORA_COLUMNS = (
     "job_id", "queue", "submit", "start", "end", "req_nodes", "walltime_req_hhmm", "app_type", "cores_per_node",
     "gpus_per_node", "mics_per_node", "mem_per_node_raw", "power_pred_w",
 )  # fmt: skip
@@ -92,7 +92,7 @@ def eurora_trace(path: str | Path) -> Trace:
     """Read the recorded jobs of Eurora before the common repairs, with the platform."""
     table = csv_rows(path, each_line(path))
     header = next(table, (1, []))[1]
-    missing = [c for c in COLUMNS if c not in header]
+    missing = [c for c in EURORA_COLUMNS if c not in header]
     if missing:
         raise WorkloadError(
             f"{path}, line 1: there is no column {', '.join(missing)}; the trace of Eurora has these columns"

@@ -175,7 +175,8 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     )
     trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
     trace = _with_limits_of_partitions(_until_the_end(trace))
-    survivors, skipped, attempts = _last_attempts(trace, jobs)
+    survivors, skipped, attempts, first = _last_attempts(trace, jobs)
+    trace = _since_first_submission(trace, first)
     trace = replace(trace, report=trace.report.and_also(notes=_missing_attempts(trace, jobs, attempts)))
     if trace.site is not None:
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
@@ -482,15 +483,17 @@ def _with_limits_of_partitions(trace: Trace) -> Trace:
 
 def _last_attempts(
     trace: Trace, jobs: _Jobs
-) -> tuple[Bools | None, dict[str, int], dict[int, tuple[RecordedAttempt, ...]]]:
+) -> tuple[Bools | None, dict[str, int], dict[int, tuple[RecordedAttempt, ...]], dict[int, int]]:
     """Return the mask of the rows that remain where jobs have several, None for all; reason -> rows left out; attempts.
+
+    Last: the row that remains of a requeued job -> that of its first attempt.
 
     Rows of one id and cluster are attempts of one job if they have the same submit time, or if the earlier one was
     interrupted (REQUEUED, PREEMPTED, NODE_FAIL, ...). Other rows of the same id are other jobs: ids are used again. Of the
     attempts the last one that ran remains.
     """
     if len(set(trace.ids)) == len(trace.ids):
-        return None, {}, {}
+        return None, {}, {}, {}
     seen = set[str]()
     repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
     groups: dict[tuple[int, str], list[int]] = {}
@@ -503,6 +506,7 @@ def _last_attempts(
     kept = np.ones(len(trace), np.bool_)
     skipped = Counter[str]()
     earlier: dict[int, tuple[RecordedAttempt, ...]] = {}
+    first: dict[int, int] = {}
     for rows in groups.values():
         attempts: list[int] = []
         in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
@@ -517,10 +521,25 @@ def _last_attempts(
                 skipped[REPEATED] += len(others) - len(before)
                 if before:
                     earlier[last] = tuple(_attempt(trace, j) for j in before)
+                    first[last] = attempts[0]
                 attempts = []
             if k is not None:
                 attempts.append(k)
-    return kept, dict(skipped), earlier
+    return kept, dict(skipped), earlier, first
+
+
+def _since_first_submission(trace: Trace, first: Mapping[int, int]) -> Trace:
+    """Return a trace in which requeued jobs were submitted, and eligible, when their first attempts were."""
+    if not first:
+        return trace
+    rows, sources = np.array(list(first.items()), np.int64).T
+    submit = trace.submit.copy()
+    submit[rows] = submit[sources]
+    if trace.eligible is None:
+        return replace(trace, submit=submit)
+    eligible = trace.eligible.copy()
+    eligible[rows] = eligible[sources]
+    return replace(trace, submit=submit, eligible=eligible)
 
 
 def _attempt(trace: Trace, row: int) -> RecordedAttempt:
@@ -577,7 +596,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         unusable=why,
         array=_array(name),
         changed=tuple(changed),
-        not_obeyed=(SEVERAL_NODES,) if units > 1 else (),
+        not_obeyed=(*((SEVERAL_NODES,) if units > 1 else ()), *_options_not_obeyed(row)),
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
         asked=asked,
@@ -623,11 +642,22 @@ ASKED = ("Account", "QOS", "Partition", "ReqNodes", "ReqCPUS", "ReqMem", "ReqTRE
          "Reservation", "ArrayLimit")  # fmt: skip
 
 
+def _options(row: Mapping[str, str]) -> Options:
+    """Return the options of the command line of a job, of a heterogeneous one those of its component."""
+    component = COMPONENT.fullmatch(row["JobID"])
+    return options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+
+
+def _options_not_obeyed(row: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the command line of a job asks for that no replay gives."""
+    for name in asked_by(_options(row)).not_obeyed:
+        yield f"asked for --{name}"
+
+
 def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest | None:
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
-    component = COMPONENT.fullmatch(row["JobID"])
     limit = array_limit(row["JobID"])
-    options = options_of(row.get("SubmitLine", ""), whole_of(component[2]) or 0 if component else 0)
+    options = _options(row)
     asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
     begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:

@@ -46,6 +46,7 @@ KNOWN = {
     )
 }  # fmt: skip  # names in lower case -> as sacct prints them
 PATTERNS = {column: re.compile(form, re.ASCII | re.IGNORECASE) for column, form in FORMS.items()}
+ONE_OF = re.compile(r"[\w.:=*&()\[-]+(?:\|[\w.:=*&()\[\]-]+)+", re.ASCII)  # a constraint such as a|b or [rack1|rack2]
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
 LEAST_KNOWN = 3  # known columns by which a header without JobID is recognised
@@ -138,7 +139,7 @@ class Table:
             now = [False] * (spare + 1)
             for spent in range(spare + 1):
                 most = spare - spent if self.joinable[column] else 0
-                for joined in range(most + 1):
+                for joined in self._joins(column, cells, column + spent, most):
                     if after[spent + joined] and self._has_form(column, cells, column + spent, joined):
                         fits[column][spent] = joined
                         now[spent] = True
@@ -156,6 +157,16 @@ class Table:
             cells_of_row.append(self.delimiter.join(cells[begin : begin + joined + 1]))
             spent += joined
         return cells_of_row
+
+    def _joins(self, column: int, cells: list[str], begin: int, most: int) -> Iterator[int]:
+        """Yield how many further cells a column may have, the likeliest first: as few as possible, but ``a|b`` is one constraint."""
+        if self.columns[column] != "Constraints":
+            yield from range(most + 1)
+            return
+        for joined in range(most, 0, -1):
+            if ONE_OF.fullmatch(self.delimiter.join(cells[begin : begin + joined + 1])):
+                yield joined
+        yield 0
 
     def _has_form(self, column: int, cells: list[str], begin: int, joined: int) -> bool:
         pattern = self.patterns[column]

@@ -59,8 +59,13 @@ MEMORY = {"mem": "memory_per_node", "mem-per-cpu": "memory_per_cpu", "mem-per-gp
 GPUS = {"gpus": "job", "gpus-per-node": "node", "gpus-per-task": "task", "gpus-per-socket": "socket"}
 USED = frozenset((
     *TEXTS, *NUMBERS, *MEMORY, *GPUS, "begin", "array", "gres", "partition", "nodes", "exclusive", "oversubscribe", "share",
-    "nice", "dependency", "contiguous", "requeue", "no-requeue", "hold", "tres-per-task",
+    "nice", "dependency", "contiguous", "requeue", "no-requeue", "hold", "tres-per-task", "spread-job",
 ))  # fmt: skip  # names of other jobs and the like are not kept
+NOT_OBEYED = frozenset((
+    "bb", "bbf", "cluster-constraint", "core-spec", "cores-per-socket", "cpus-per-gpu", "deadline", "extra-node-info", "hint",
+    "mincpus", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "reboot", "segment",
+    "sockets-per-node", "switches", "thread-spec", "threads-per-core", "time-min", "tmp", "use-min-nodes",
+))  # fmt: skip  # options that have an influence on when and where a job starts
 NODES = re.compile(r"(\d{1,9}[km]?)(?:-(\d{1,9}[km]?))?", re.ASCII | re.IGNORECASE)
 USUAL_NICE = 100  # of --nice without a number
 NOW = re.compile(r"now(?:([+-]\d{1,9})([a-z]*))?", re.ASCII | re.IGNORECASE)
@@ -73,11 +78,15 @@ DATES = (
 
 
 class Submitted(NamedTuple):
-    """What the command line of a job tells: its request, when it may begin (as written), and the tasks of its array."""
+    """What the command line of a job tells: its request, when it may begin (as written), and the tasks of its array.
+
+    ``not_obeyed``: the names of the options that are not part of a request, but have an influence on the start of a job.
+    """
 
     asked: SiteRequest
     begin: str = ""
     array: str = ""
+    not_obeyed: tuple[str, ...] = ()
 
 
 Options = tuple[tuple[str, str], ...]
@@ -132,6 +141,7 @@ def asked_by(options: Options) -> Submitted:
     fields: dict[str, Any] = {}
     gres: list[Gres] = []
     begin, array = "", ""
+    others = tuple(dict.fromkeys(name for name, _ in options if name in NOT_OBEYED))
     for name, value in options:
         try:
             if name == "begin":
@@ -147,7 +157,9 @@ def asked_by(options: Options) -> Submitted:
                 fields |= _field(name, value, gres)
         except (WrongValue, ValueError):
             continue  # a value that was cut, or that a newer version knows
-    return Submitted(SiteRequest(gres=tuple(gres), **fields), begin, array)
+    if ("spread-job", "") in options and fields.get("tasks") and not fields.get("max_nodes"):
+        fields |= {"min_nodes": 1, "max_nodes": fields["tasks"]}  # as Slurm has it
+    return Submitted(SiteRequest(gres=tuple(gres), **fields), begin, array, others)
 
 
 def _without_wait(words: Sequence[str]) -> list[str]:
@@ -222,7 +234,7 @@ def _options(words: Sequence[str], component: int) -> Iterator[tuple[str, str]]:
                 k += 1
             if name == "wrap":
                 return
-            if of == component and name in USED:
+            if of == component and (name in USED or name in NOT_OBEYED):
                 yield name, taken
 
 

@@ -550,9 +550,9 @@ def write_swf(workload: Workload, nodes: int, path: str | Path, cores: int = 1) 
     --------
     >>> import tempfile
     >>> from schedlab.instances.formats.swf import read_swf
-    >>> from schedlab.instances.generators.lublin import workload
+    >>> from schedlab.instances import lublin_workload
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = workload(50, seed=1, nodes=64)
+    ...     made = lublin_workload(50, seed=1, nodes=64)
     ...     write_swf(made, 64, Path(folder, "log.swf"))
     ...     again = read_swf(Path(folder, "log.swf"))
     >>> bool((made.submit == again.submit).all() and (made.units == again.units).all())

@@ -53,7 +53,7 @@ USUAL = np.array([5, 10, 15, 30, 60, 120, 240, 360, 480, 720, 1080, 1440, 2880, 
 EWT = 3600  # seconds; [Lublin2003] has no queues
 
 
-def workload(
+def lublin_workload(
     jobs: int,
     seed: int,
     nodes: int = 512,
@@ -92,7 +92,7 @@ def workload(
 
     Examples
     --------
-    >>> made = workload(10_000, seed=1, nodes=512)
+    >>> made = lublin_workload(10_000, seed=1, nodes=512)
     >>> platform = Platform([NodeGroup("n", 512, {"cores": 1})])
     >>> len(made), round(made.load(platform), 2), bool((made.runtime <= made.walltime).all())
     (10000, 0.8, True)
@@ -159,7 +159,7 @@ def generate(
     >>> made.platform.total("cores"), len(made.jobs)
     (64, 100)
     """
-    made = workload(jobs, seed, nodes, load, largest, longest, users, cores)
+    made = lublin_workload(jobs, seed, nodes, load, largest, longest, users, cores)
     sizes = {
         "nodes": nodes,
         "load": load,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -25,6 +25,7 @@ from ...models.site import (
     Site,
     SiteNode,
     SiteReservation,
+    is_flag,
 )
 from ...models.words import how_many
 from ..formats.slurm_values import hosts_of
@@ -201,12 +202,15 @@ class Draft:
 
     def site(self, where: Where) -> Site:
         """Return the site. Raises SiteError with all faults."""
+        reserved = {name: self._with_known_flags(name, values) for name, values in self.reservations.items()}
         made: dict[str, Any] = {
             "nodes": self._each("node", self.nodes, _node, where),
             "partitions": self._each("partition", self.partitions, _plain(Partition), where),
-            "reservations": self._each("reservation", self.reservations, _plain(SiteReservation), where),
+            "reservations": self._each("reservation", reserved, _plain(SiteReservation), where),
         }
-        made["reservations"] = [_of_whole_nodes(r, made["nodes"]) for r in made["reservations"]]
+        names = {what: {each.name for each in made[what]} for what in ("nodes", "partitions")}
+        known = self._as_the_site_has_them(made["reservations"], names["nodes"], names["partitions"])
+        made["reservations"] = [_of_whole_nodes(r, made["nodes"]) for r in known]
         self._complete_accounts()
         made["qos"] = self._each("QOS", self.qos, _with_limits(QOS), where)
         made["associations"] = self._associations(where)
@@ -216,7 +220,7 @@ class Draft:
         settings = PBSSettings if self.kind == "pbs" else SchedulerSettings
         try:
             scheduler = settings(**_with_own_limits(settings, self.settings))
-            if self.kind == "slurm" and not self.associations:
+            if isinstance(scheduler, SchedulerSettings) and not self.associations:
                 self._note_missing_accounts(scheduler)
             return Site(
                 self.name or "site",
@@ -229,6 +233,34 @@ class Draft:
             )
         except (ProblemError, SchedlabError) as e:
             raise SiteError([SiteFault(where, "", str(e))]) from e
+
+    def _as_the_site_has_them(
+        self, reservations: Iterable[SiteReservation], nodes: Collection[str], partitions: Collection[str]
+    ) -> Iterator[SiteReservation]:
+        """Yield reservations without nodes and partitions that the site does not have any more, which are noted."""
+        for r in reservations:
+            gone = [name for name in r.nodes if name not in nodes]
+            part = "" if r.partition in partitions else r.partition
+            listed = ", ".join(gone[:3]) + (", ..." if len(gone) > 3 else "")
+            if (gone and len(gone) == len(r.nodes)) or (part and not r.nodes):
+                self.omit(
+                    f"the reservation {r.name} (it was on {listed or f'the partition {part}'}, which the site does not have)"
+                )
+                continue
+            if gone:
+                self.omit(f"nodes of the reservation {r.name} that the site does not have: {listed}")
+            if part:
+                self.omit(f"the partition {part} of the reservation {r.name}, which the site does not have")
+            yield replace(
+                r, nodes=tuple(name for name in r.nodes if name not in gone), partition="" if part else r.partition
+            )
+
+    def _with_known_flags(self, name: str, values: Values) -> Values:
+        """Return the fields of a reservation without flags that are not known, which are noted."""
+        strange = [flag for flag in values.get("flags", ()) if not is_flag(flag)]
+        for flag in strange:
+            self.omit(f"the flag {flag.upper()} of the reservation {name}")
+        return {**values, "flags": tuple(flag for flag in values.get("flags", ()) if flag not in strange)}
 
     def _each(
         self, what: str, named: Mapping[str, Values], make: Callable[[str, Values], Any], where: Where

@@ -239,7 +239,9 @@ class _Reading:
             self.fault(("name",), f"it is {excerpt(name)}; expected a text")
         lists = {each: self._list(each) for each in LISTS}
         self._check_parents()
-        self._check_partitions(lists["partitions"], {node.name for node in lists["nodes"]})
+        nodes = {node.name for node in lists["nodes"]}
+        self._check_reservations(lists["reservations"], nodes, [p.name for p in lists["partitions"]])
+        self._check_partitions(lists["partitions"], nodes)
         scheduler = self._record(SETTINGS[kind], ("scheduler",), self.values.get("scheduler", {}))
         others = self.values.get("not_modelled", [])
         if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
@@ -286,10 +288,27 @@ class _Reading:
             if partition.name in seen:
                 self.fault(("partitions", k, "name"), f"the partition {excerpt(partition.name)} is given twice")
             seen.add(partition.name)
-            unknown = [name for name in partition.nodes if name not in nodes]
-            if unknown:
-                more = f" and {how_many(len(unknown) - 3, 'more node')}" if len(unknown) > 3 else ""
-                self.fault(("partitions", k, "nodes"), f"there is no node {', '.join(map(repr, unknown[:3]))}{more}")
+            self._check_nodes(("partitions", k, "nodes"), partition.nodes, nodes)
+
+    def _check_nodes(self, place: Key, named: Iterable[str], nodes: Collection[str]) -> None:
+        unknown = [name for name in named if name not in nodes]
+        if unknown:
+            more = f" and {how_many(len(unknown) - 3, 'more node')}" if len(unknown) > 3 else ""
+            self.fault(place, f"there is no node {', '.join(map(repr, unknown[:3]))}{more}")
+
+    def _check_reservations(
+        self, reservations: Sequence[SiteReservation], nodes: Collection[str], partitions: Sequence[str]
+    ) -> None:
+        """Note nodes and partitions of reservations that do not exist as faults."""
+        if self.draft.faults:
+            return
+        for k, reservation in enumerate(reservations):
+            self._check_nodes(("reservations", k, "nodes"), reservation.nodes, nodes)
+            part = reservation.partition
+            if part and part not in partitions:
+                self.fault(
+                    ("reservations", k, "partition"), f"there is no partition {excerpt(part)}; {hint(part, partitions)}"
+                )
 
     def _check_parents(self) -> None:
         """Note the accounts whose parent does not exist as faults."""

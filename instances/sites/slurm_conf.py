@@ -56,19 +56,29 @@ def seconds(text: str) -> int:
     return int(duration(re.sub(r" ?sec$", "", text), 1))
 
 
+def _up_to_minutes(length: int) -> int:
+    """Return a time in s, rounded up to whole minutes, as Slurm keeps it."""
+    return -(-length // 60) * 60
+
+
 def minutes(text: str) -> int:
-    """Return a time in which a number alone is minutes, in s. Raises WrongValue."""
-    return int(duration(re.sub(r" ?min$", "", text)))
+    """Return a time in which a number alone is minutes, in s. Raises WrongValue.
+
+    >>> minutes("5"), minutes("00:00:30")
+    (300, 60)
+    """
+    return _up_to_minutes(int(duration(re.sub(r" ?min$", "", text))))
 
 
 def minutes_or_none(text: str) -> int | None:
     """Return a limit of time in which a number alone is minutes, in s; None for no limit. Raises WrongValue."""
-    return limit(re.sub(r" ?min$", "", text))
+    length = limit(re.sub(r" ?min$", "", text))
+    return None if length is None else _up_to_minutes(length)
 
 
 def half_life(text: str) -> int:
     """Return a time in s; 0 for none. Raises WrongValue."""
-    return limit(text) or 0
+    return minutes_or_none(text) or 0
 
 
 def whole(text: str) -> int:
@@ -249,7 +259,7 @@ NODE_IGNORED = word_set(
     "topology certificate certtoken state.reason dynamicnormal restrictedcorespergpu"
 )
 PARTITION_KEYS: Table = {
-    "nodes": ("nodes", plain), "maxtime": ("max_time", limit), "defaulttime": ("default_time", limit),
+    "nodes": ("nodes", plain), "maxtime": ("max_time", minutes_or_none), "defaulttime": ("default_time", minutes_or_none),
     "minnodes": ("min_nodes", whole), "maxnodes": ("max_nodes", count_limit),
     "maxcpuspernode": ("max_cpus_per_node", count_limit),
     "defmempercpu": ("def_mem_per_cpu", memory_limit), "maxmempercpu": ("max_mem_per_cpu", memory_limit),
@@ -406,12 +416,18 @@ PARAMETERS = {
     "bf_window": _Parameter("bf_window", _minutes_of_window),
 }  # fmt: skip
 PARAMETERS_IGNORED = word_set(
-    "max_script_size max_rpc_cnt bf_max_job_test_user build_queue_timeout enable_user_top default_gbytes "
+    "max_script_size enable_user_top default_gbytes "
     "disable_job_shrink disable_hetjob_steps requeue_delay jobs_per_user_per_hour whole_hetjob allow_zero_lic "
     "no_env_cache nohold_on_prolog_fail salloc_wait_nodes sbatch_wait_nodes step_retry_count step_retry_time "
     "max_submit_line_size permit_job_expansion max_array_tasks max_depend_depth kill_invalid_depend "
-    "preempt_send_user_signal bb_array_stage_cnt bf_node_space_size no_backup_scheduling ume_check_interval "
+    "preempt_send_user_signal bb_array_stage_cnt no_backup_scheduling ume_check_interval "
     "delay_boot_default inventory_interval user_resv_delete"
+)
+
+
+PARAMETERS_NOT_MODELLED = word_set(
+    "max_rpc_cnt build_queue_timeout bf_node_space_size bf_window_linear bf_hetjob_prio bf_hetjob_immediate bf_topopt_enable "
+    "bf_topopt_iterations bf_allow_magnetic_slot topo_optional delay_boot extra_constraints"
 )
 
 
@@ -456,10 +472,10 @@ def _parameters(draft: Draft, where: Where, text: str) -> None:
         key, sign, amount = pair.partition("=")
         parameter = PARAMETERS.get(key.lower())
         if parameter is None:
-            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED])
+            proposed = meant(key, [*PARAMETERS, *PARAMETERS_IGNORED, *PARAMETERS_NOT_MODELLED])
             if key.lower() in PARAMETERS_IGNORED:
                 continue
-            if proposed:
+            if proposed and key.lower() not in PARAMETERS_NOT_MODELLED:
                 draft.strange(where, f"SchedulerParameters={pair}", proposed)
             else:
                 draft.omit(f"SchedulerParameters={pair}")

@@ -1,8 +1,9 @@
 """How a project is shown: the Gantt chart and the table of a schedule, and the elements of which an explanation speaks.
 
-The elements are tasks, their release dates and deadlines, precedences, resources. Without its element, a task is not
-there, and none of its precedences; a precedence does not hold; and a resource has as much as all tasks together need in
-any of their modes, without breaks.
+The elements are resources, their setups, breaks and idle times, tasks, their release dates and deadlines, precedences,
+those of them without a wait or that block, and the permutation. Without its element, a task is not there, and none of its
+precedences; a precedence does not hold; a resource has as much as all tasks together need in any of their modes, without
+setups, and may be idle; and a break does not exist.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..elements import ConstraintElements, Element, Elements, named, plain_sentence
-from ..gantt import Bar, Gantt, Piece, Row, pack
+import numpy as np
+
+from ..elements import Element, Elements, named, plain_sentence
+from ..gantt import Bar, Closed, Gantt, Piece, Row, pack
 from ..problem import Schedule
 from ..words import listed
-from .objectives import MAKESPAN
-from .problem import Link, Project, Resource, Task
-from .verification import done_tasks
+from .objectives import MAKESPAN, OF_DUE_DATES, terms
+from .problem import Link, Pair, Project, Resource, Task
+from .verification import done_tasks, joined
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1
@@ -113,9 +116,19 @@ def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Contai
 
 
 def gantt(project: Project, schedule: Schedule) -> Gantt:
-    """Return the Gantt chart of a schedule: resources are rows, a task with several modes shows its mode."""
+    """Return the Gantt chart of a schedule: resources are rows, with their breaks; a task with several modes shows its mode."""
     several = {t.name for t in project.tasks if len(t.modes) > 1}
-    return chart(scheduled(project, schedule), capacities(project), several)
+    drawn = chart(scheduled(project, schedule), capacities(project), several)
+    row = {name: k for k, name in enumerate(capacities(project))}
+    end = drawn.period[1]
+    breaks = [
+        Closed(begin, over, "break", row[r.name])
+        for r in project.resources
+        if r.renewable
+        for begin, over in joined(r.breaks)
+        if begin < end and over > 0
+    ]
+    return replace(drawn, closed=tuple(breaks))
 
 
 def rows(project: Project, schedule: Schedule) -> list[dict[str, Any]]:
@@ -149,18 +162,21 @@ def _label(band: Band) -> str:
 # --- The elements of which an explanation speaks.
 
 
-def elements(problem: Project) -> Elements:
-    """Return the elements of a project: the constraints of its formulation if it has setups or resources without idle time.
-
-    Without a task between two others, the setup between these may be longer, and a resource may be idle.
-    """
-    if any(r.setups or r.no_idle for r in problem.resources):
-        return ConstraintElements(problem.formulations["modes"]().model)
-    return ProjectElements(problem)
+#
+# Removing an element must never make a feasible project infeasible, nor its objective worse:
+#
+# - Without a task between two others, the setup between these may be longer than the two setups and the task, and a resource
+#   without idle time may be idle. There a task that is removed may be done or left out, at no cost.
+# - A task that does not block ends earlier, so that its resource may be idle before the next one: without a pair that blocks,
+#   idle times of the resources of its first task are allowed.
+# - Without a break that suspends, tasks end earlier: those that must not wait would have to start earlier, too. Where
+#   something depends on ends in this way, such breaks always hold.
+# - Without its release date, a task has a longer flow time at the same end: where flow times are in the objective, its weight
+#   is 0.
 
 
 class ProjectElements(Elements):
-    """The elements of a project without setups and resources without idle time.
+    """The elements of a project.
 
     Parameters
     ----------
@@ -171,13 +187,18 @@ class ProjectElements(Elements):
     def __init__(self, problem: Project) -> None:
         self.problem = problem
         penalized = any(t.penalty for t in problem.tasks)
-        limited = f"{MAKESPAN} plus the penalties of tasks left out" if penalized else MAKESPAN
-        self.objectives = (limited,) if problem.objective == MAKESPAN else ()
+        limited = f"{problem.objective} plus the penalties of tasks left out" if penalized else problem.objective
+        self.objectives = (limited,)
         self.links = _names(problem.precedences)
+        self.fixed_breaks = _depends_on_ends(problem)
         most = {t.name: max(m.duration for m in t.modes) for t in problem.tasks}
         self.all = (
             *(Element("resource", r.name, _capacity(r)) for r in sorted(problem.resources, key=lambda r: r.renewable)),
+            *(Element("setups", r.name, _setups(r)) for r in problem.resources if any(r.setups.values())),
+            *(Element("no idle time", r.name, _no_idle(r)) for r in problem.resources if r.no_idle),
+            *([Element("permutation", "permutation", _permutation(problem))] if problem.permutation else []),
             *(Element("task", t.name, _task(t)) for t in sorted(problem.tasks, key=lambda t: -most[t.name])),
+            *(_break(r, window) for r in problem.resources if self._may_lose(r) for window in dict.fromkeys(r.breaks)),
             *(_deadline(t) for t in problem.tasks if t.deadline is not None),
             *(
                 Element("release", t.name, f"{t.name} starts at {t.release} or later")
@@ -185,31 +206,65 @@ class ProjectElements(Elements):
                 if t.release
             ),
             *(Element("precedence", name, _link(link)) for name, link in self.links.items()),
+            *(Element("no wait", _arrow(pair), _no_wait(problem, pair)) for pair in dict.fromkeys(problem.no_wait)),
+            *(Element("blocking", _arrow(pair), _blocking(pair)) for pair in problem.blocking),
         )
+
+    def _may_lose(self, resource: Resource) -> bool:
+        """Return whether the breaks of a resource are elements."""
+        return not (resource.suspends and self.fixed_breaks)
 
     def part(self, kept: Collection[Element]) -> Project:
         """Return the project with the kept elements alone."""
         names = {(e.kind, e.name) for e in kept}
         p = self.problem
-        tasks = [_task_part(t, names) for t in p.tasks if ("task", t.name) in names]
-        there = {t.name for t in tasks}
+        there = {t.name for t in p.tasks if ("task", t.name) in names}
         links = [link for name, link in self.links.items() if ("precedence", name) in names]
         links = [link for link in links if link[0] in there and link[1] in there]
         pairs = {link[:2] for link in links}
-        resources = [r if ("resource", r.name) in names else self._enough(r) for r in p.resources]
-        return Project(
-            tasks,
-            resources,
-            links,
-            no_wait=[pair for pair in p.no_wait if pair in pairs],
-            blocking=[pair for pair in p.blocking if pair in pairs],
-            permutation=[name for name in p.permutation if ("resource", name) in names],
-        )
+        no_wait = [pair for pair in p.no_wait if pair in pairs and ("no wait", _arrow(pair)) in names]
+        blocking = [pair for pair in p.blocking if pair in pairs and ("blocking", _arrow(pair)) in names]
+        unblocked = {before for before, after in p.blocking if (before, after) not in blocking}
+        resources = [self._resource(r, names, unblocked) for r in p.resources]
+        between = self._between(resources, there)
+        flow = "flow-time" in terms(p.objective)
+        tasks = [
+            _task_part(t, names, flow) if t.name in there else _free(t)
+            for t in p.tasks
+            if t.name in there or t.name in between
+        ]
+        kinds = {t.kind for t in tasks}
+        resources = [
+            replace(r, setups={pair: time for pair, time in r.setups.items() if kinds.issuperset(pair)})
+            for r in resources
+        ]
+        ordered = [r for r in p.permutation if {("permutation", "permutation"), ("resource", r)} <= names]
+        ordered = [r for r in ordered if not any(_uses(t, r) for t in tasks if t.name not in there)]
+        objective, tasks = _objective_of_part(p.objective, tasks, resources)
+        return Project(tasks, resources, links, objective, no_wait, blocking, ordered)
 
-    def _enough(self, resource: Resource) -> Resource:
-        """Return the resource with as much as all tasks together can need."""
-        need = (max(m.demands.get(resource.name, 0) for m in t.modes) for t in self.problem.tasks)
-        return Resource(resource.name, max(resource.capacity, sum(need)), resource.renewable)
+    def _resource(self, resource: Resource, names: Collection[tuple[str, str]], unblocked: set[str]) -> Resource:
+        """Return a resource with its kept elements; ``unblocked``: the tasks that no longer block."""
+        r = resource
+        breaks = r.breaks
+        if self._may_lose(r):
+            breaks = tuple(window for window in r.breaks if ("break", _break_name(r, window)) in names)
+        if ("resource", r.name) not in names:
+            need = (max(m.demands.get(r.name, 0) for m in t.modes) for t in self.problem.tasks)
+            return Resource(r.name, max(r.capacity, sum(need)), r.renewable, breaks=breaks, suspends=r.suspends)
+        earlier = any(_uses(t, r.name) for t in self.problem.tasks if t.name in unblocked)
+        no_idle = r.no_idle and ("no idle time", r.name) in names and not earlier
+        setups = r.setups if ("setups", r.name) in names else {}
+        return replace(r, setups=setups, breaks=breaks, no_idle=no_idle)
+
+    def _between(self, resources: Sequence[Resource], there: Collection[str]) -> set[str]:
+        """Return the removed tasks that make a setup shorter, or an idle time, if they are done."""
+        gone = [t for t in self.problem.tasks if t.name not in there]
+        if not gone:
+            return set()
+        counted = "total-setup" in terms(self.problem.objective)
+        shortening = [r for r in resources if r.no_idle or (r.setups and _is_shortened(r, self.problem, counted))]
+        return {t.name for t in gone if any(_uses(t, r.name) for r in shortening)}
 
     def refuted(self, part: Project) -> bool:
         """Return whether the least demands of the tasks exceed a resource that is not renewable."""
@@ -228,7 +283,8 @@ class ProjectElements(Elements):
             if need > resource.capacity:
                 return f"{tasks} {verb} at least {need} of {resource.name} in all; the project has {resource.capacity}"
         limits = [e.text for e in found if e.kind == "limit"]
-        if not limits or not part.tasks or {"deadline", "release"} & {e.kind for e in found} or part.features:
+        plain = {"resource", "task", "precedence", "limit"}.issuperset(e.kind for e in found)
+        if not limits or not part.tasks or not plain or part.features or self.problem.objective != MAKESPAN:
             return plain_sentence(found)
         tasks = listed([t.name for t in part.tasks])
         if {e.kind for e in found} <= {"task", "precedence", "limit"} and len(part.precedences) == len(
@@ -257,11 +313,96 @@ def _names(links: Sequence[Link]) -> dict[str, Link]:
     return names
 
 
-def _task_part(task: Task, names: Collection[tuple[str, str]]) -> Task:
-    """Return a task without its dates whose elements are removed."""
+def _task_part(task: Task, names: Collection[tuple[str, str]], flow: bool) -> Task:
+    """Return a task without its dates whose elements are removed; ``flow``: whether the objective has a flow time."""
     release = task.release if ("release", task.name) in names else 0
     deadline = task.deadline if ("deadline", task.name) in names else None
+    if flow and release < task.release:
+        return replace(task, release=0, deadline=deadline, weight=0, earliness_weight=task.early_weight)
     return replace(task, release=release, deadline=deadline)
+
+
+def _free(task: Task) -> Task:
+    """Return a task that may be done at any time, or be left out, and counts nothing."""
+    return replace(
+        task, release=0, deadline=None, due=None, weight=0, earliness_weight=None, penalty=0, family=task.kind, job=""
+    )
+
+
+def _uses(task: Task, resource: str) -> bool:
+    """Return whether a task needs a resource in one of its modes."""
+    return any(m.demands.get(resource) for m in task.modes)
+
+
+def _depends_on_ends(project: Project) -> bool:
+    """Return whether a task that ends earlier can contradict a rule of the project, or cost more."""
+    early = "weighted-earliness" in terms(project.objective)
+    return bool(project.no_wait) or any(r.no_idle for r in project.resources) or bool(early and project.blocking)
+
+
+def _is_shortened(resource: Resource, project: Project, counted: bool) -> bool:
+    """Return whether a setup can be longer than two setups with a task between; ``counted``: setups are in the objective."""
+    if resource.all_pairs and not counted:
+        return False
+    lasting: dict[str, int] = {}  # the least time of the tasks of each family
+    for t in project.tasks:
+        durations = [m.duration for m in t.modes if m.demands.get(resource.name)]
+        durations = [d for d in durations if d or resource.all_pairs]
+        if durations:
+            lasting[t.kind] = min(*durations, lasting.get(t.kind, durations[0]))
+    kinds = list(lasting)
+    times = np.array([[resource.setups.get((a, b), 0) for b in kinds] for a in kinds], dtype=np.int64)
+    return any(
+        bool((times > times[:, [k]] + times[[k], :] + (0 if counted else lasting[kind])).any())
+        for k, kind in enumerate(kinds)
+    )
+
+
+def _objective_of_part(objective: str, tasks: list[Task], resources: Sequence[Resource]) -> tuple[str, list[Task]]:
+    """Return the terms of an objective that a part can have, and its tasks; if none is left, a term that is always 0."""
+    dated = any(t.due is not None for t in tasks)
+    there = {"total-setup": any(r.setups for r in resources), **dict.fromkeys(OF_DUE_DATES, dated)}
+    left = [f"{factor}*{name}" for name, factor in terms(objective).items() if there.get(name, True)]
+    if left:
+        return "+".join(left), tasks
+    return "late-jobs", [replace(t, due=0, weight=0) for t in tasks]
+
+
+def _arrow(pair: Pair) -> str:
+    return f"{pair[0]} -> {pair[1]}"
+
+
+def _setups(resource: Resource) -> str:
+    which = "any two" if resource.all_pairs else "neighbouring"
+    return f"{resource.name} needs setups of up to {max(resource.setups.values())} between {which} tasks"
+
+
+def _no_idle(resource: Resource) -> str:
+    return f"each task on {resource.name} starts when the one before it ends"
+
+
+def _permutation(project: Project) -> str:
+    return f"the jobs have the same order on {listed(project.permutation)}"
+
+
+def _break_name(resource: Resource, window: tuple[int, int]) -> str:
+    return f"{resource.name} from {window[0]} to {window[1]}"
+
+
+def _break(resource: Resource, window: tuple[int, int]) -> Element:
+    name = _break_name(resource, window)
+    does = "suspends its tasks" if resource.suspends else "has no task"
+    return Element("break", name, f"the break of {name} {does}")
+
+
+def _no_wait(project: Project, pair: Pair) -> str:
+    delay = next(link[2] for link in project.precedences if link[:2] == pair)
+    later = f"{delay} after" if delay > 0 else f"{-delay} before" if delay < 0 else "at"
+    return f"{pair[1]} starts exactly {later} the end of {pair[0]}"
+
+
+def _blocking(pair: Pair) -> str:
+    return f"{pair[0]} keeps its resources until {pair[1]} starts"
 
 
 def _deadline(task: Task) -> Element:

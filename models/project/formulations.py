@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
@@ -15,9 +15,9 @@ from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
 from .data import Mode, Resource, Task
-from .objectives import MAKESPAN, setup_order, terms
+from .objectives import MAKESPAN, Done, setup_order, terms
 from .problem import Project, ProjectMax
-from .verification import done_tasks, joined, mode_of, suspending
+from .verification import done_tasks, joined, suspending
 
 # --- The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 #
@@ -581,7 +581,7 @@ def part_formulation(
     project: Project,
     schedule: Schedule,
     free: Collection[str],
-    horizon: int,
+    most: int,
     exclusive: Sequence[Sequence[str]] | None = None,
 ) -> Encoding | None:
     """Return the formulation of a part of a schedule; None if the longest path shows that it has no solution.
@@ -591,11 +591,11 @@ def part_formulation(
     project : Project
         The project.
     schedule : Schedule
-        A feasible schedule: each task has a start and a mode.
+        A feasible schedule. Of the tasks that are not free, those that are left out stay so.
     free : collection of str
         The tasks whose modes and order may change.
-    horizon : int
-        The greatest makespan.
+    most : int
+        The greatest value of the objective.
     exclusive : sequence of sequences of str or None
         As for ``modes``: those of the project, to save their computation.
 
@@ -607,39 +607,54 @@ def part_formulation(
     --------
     >>> from schedlab.models import Project, Resource, Task
     >>> p = Project([Task.single(n, 2, {"saw": 1}) for n in "abc"], [Resource("saw", 1)])
-    >>> part = part_formulation(p, Schedule({"a": 0, "b": 2, "c": 4}, {}), free=["c"], horizon=6)
+    >>> part = part_formulation(p, Schedule({"a": 0, "b": 2, "c": 4}, {}), free=["c"], most=6)
     >>> len(part.model.intervals), [c.name for c in part.model.constraints]
     (3, ['saw', 'a -> b'])
     """
-    chosen = {t.name: mode for t in project.tasks if (mode := mode_of(t, schedule)) is not None}
-    tasks = [t if t.name in free else Task(t.name, (chosen[t.name],)) for t in project.tasks]
-    fixed = sorted((schedule.start[t.name], t.name) for t in project.tasks if t.name not in free)
-    order = [
-        link
-        for resource in project.resources
-        if resource.renewable
-        for link in _order(resource, [(start, name, chosen[name]) for start, name in fixed])
+    done = done_tasks(project, schedule)
+    left_out = [t.name for t in project.tasks if t.name not in free and t.name not in done]
+    tasks = [
+        t if t.name in free or t.name not in done else replace(t, modes=(done[t.name].mode,), penalty=None)
+        for t in project.tasks
     ]
-    part = Project(tasks, project.resources, [*project.precedences, *dict.fromkeys(order)])
-    shortest = {t.name: min(m.duration for m in part.possible(t)) for t in part.tasks}
-    if any(part.heads[name] + duration + part.tails[name] > horizon for name, duration in shortest.items()):
-        return None
-    return modes(part, horizon, exclusive)
+    fixed = sorted((row for name, row in done.items() if name not in free), key=lambda row: (row.start, row.task.name))
+    order = dict.fromkeys(link for r in project.resources if r.renewable for link in _order(r, fixed))
+    exact = {*project.no_wait, *project.blocking}  # pairs with one precedence, which keeps the order
+    part = Project(
+        tasks,
+        project.resources,
+        [*project.precedences, *(link for link in order if link not in exact)],
+        project.objective,
+        project.no_wait,
+        project.blocking,
+        project.permutation,
+    )
+    if terms(project.objective) == {MAKESPAN: 1} and not any(t.optional for t in project.tasks):
+        shortest = {t.name: min(m.duration for m in part.possible(t)) for t in part.tasks}
+        if any(part.heads[name] + duration + part.tails[name] > most for name, duration in shortest.items()):
+            return None
+        return modes(part, most, exclusive)
+    made = intervals(part, project.horizon, exclusive)
+    for name in left_out:
+        made.model.add(made.of_task[name].presence == 0, f"{name} is left out")
+    made.model.add(made.model.objectives[0] <= most, "better")
+    return Encoding(made.model, made.read, made.write)
 
 
-def _order(resource: Resource, fixed: Sequence[tuple[int, str, Mode]]) -> Iterator[tuple[str, str]]:
+def _order(resource: Resource, fixed: Sequence[Done]) -> Iterator[tuple[str, str]]:
     """Yield (before, after): which tasks give a resource to which ones; ``fixed`` is sorted by start."""
     given: list[tuple[int, int, str]] = []  # end, amount, task
     untouched = resource.capacity
-    for start, name, mode in fixed:
-        missing = mode.demands.get(resource.name, 0) if mode.duration else 0
+    for row in fixed:
+        name = row.task.name
+        missing = row.mode.demands.get(resource.name, 0) if row.mode.duration else 0
         if not missing:
             continue
-        given.append((start + mode.duration, missing, name))
+        given.append((row.end, missing, name))
         kept: list[tuple[int, int, str]] = []
         # the task that ended last first: links to it make other links redundant
         for end, amount, before in sorted(given[:-1], reverse=True):
-            taken = min(missing, amount) if end <= start else 0
+            taken = min(missing, amount) if end <= row.start else 0
             if taken:
                 missing -= taken
                 yield before, name

@@ -21,16 +21,17 @@ from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import PBSSettings, Site
 from ...models.words import how_many
-from .site_limits import licences_in, partitions_of_jobs
+from .site_limits import licences_in, names_of_reservations, partitions_of_jobs
 
 CHOICES = ("keep", "skip", "stop")
 SHOWN_JOBS = 3
 SHOWN_NAMES = 5
 LEFT_OUT = "unknown to the site, left out"
-PARTITION, QUALITY, ACCOUNT, USER = "partition", "QOS", "account", "user"
+PARTITION, RESERVATION, QUALITY, ACCOUNT, USER = "partition", "reservation", "QOS", "account", "user"
 LICENCE, ASKED, RAN = "licence", "requested node", "node"
 EFFECTS = {
     PARTITION: "left out",
+    RESERVATION: "they start as any other job",
     QUALITY: "no limit of it holds",
     ACCOUNT: "no limit of it holds",
     USER: "no limit or share of it holds",
@@ -73,10 +74,11 @@ def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: b
     site : Site
         The site.
     on_unknown : {"keep", "skip", "stop"}, optional
-        ``"keep"``: jobs in unknown partitions are left out, other names have no effect. ``"skip"``: all jobs that name
-        something unknown are left out. ``"stop"``: an error lists them.
+        ``"keep"``: jobs in unknown partitions and reservations, which Slurm refuses, are left out, other names have no
+        effect. ``"skip"``: all jobs that name something unknown are left out. ``"stop"``: an error lists them.
     in_place : bool, optional
-        Whether jobs are put on their recorded nodes; those that ran on unknown ones are then left out in any case.
+        Whether jobs are put on their recorded nodes; those that ran on unknown ones are then left out in any case, and
+        those in unknown reservations are not, as they hold their nodes.
 
     Raises
     ------
@@ -109,7 +111,8 @@ def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: b
             f"{workload.name}: the log and the site {site.name!r} do not fit:{''.join(lines)}{more}\n"
             "  correct the site or the log, or let such jobs be left out (skip) or go on (keep)"
         )
-    left_out = [x for x in found if on_unknown == "skip" or x.kind == PARTITION or (in_place and x.kind == RAN)]
+    never_kept = (PARTITION, RAN) if in_place else (PARTITION, RESERVATION)
+    left_out = [x for x in found if on_unknown == "skip" or x.kind in never_kept]
     why = _reasons(left_out, len(workload))
     if len(why) == len(workload):
         raise WorkloadError(f"{workload.name}: no job is left on the site {site.name!r}; of the first one, {why[0]}")
@@ -168,6 +171,8 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     if columns is None:
         return
     asked, request = columns.requests, columns.request
+    reservations = [r.name for r in site.reservations]
+    yield RESERVATION, reservations, False, [tuple(names_of_reservations(r)) for r in asked], request
     qualities = [] if isinstance(site.scheduler, PBSSettings) else [q.name for q in site.qos]
     if qualities:
         yield QUALITY, qualities, True, [(r.qos,) for r in asked], request

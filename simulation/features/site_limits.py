@@ -28,6 +28,7 @@ from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import (
+    GPUS,
     ROOT,
     Association,
     Limits,
@@ -36,9 +37,12 @@ from ...models.site import (
     PBSSettings,
     SchedulerSettings,
     Site,
+    SiteNode,
     SiteReservation,
 )
 from ...models.words import how_many
+from ..groups import cpus_asked
+from ..slurm.jobs import may_be_divided, memory_of_cpu
 from .limits import LimitsOf, Minutes, RunningLimit
 
 # --- The jobs of a log on the nodes of a site.
@@ -72,6 +76,8 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
     """
     platform = site.platform()
     jobs, gone = _in_partitions(workload, site, platform)
+    jobs = _as_wide_as_needed(jobs, site)
+    jobs = _with_gpu_types(jobs, site, platform)
     jobs = _with_terms(jobs, site, platform)
     jobs = jobs.on(platform)
     gone_by_limit = never_started(jobs, site, platform)
@@ -129,6 +135,94 @@ def _in_partitions(workload: Workload, site: Site, platform: Platform) -> tuple[
     number = {key: k for k, key in enumerate(keys)}
     index = np.array([number[key] for key in zip(w.queue.tolist(), names, strict=True)], np.int64)
     return replace(w, queue=index, queues=tuple(queues)), gone
+
+
+def _as_wide_as_needed(workload: Workload, site: Site) -> Workload:
+    """Return jobs of which those that never ran are on as many nodes as they need, where a site of Slurm would choose the number.
+
+    The log does not tell on how many nodes such a job would have been. Where a unit of it has more CPUs, with their memory,
+    than any node of its partitions, it is divided into as few equal units as these nodes hold.
+    """
+    w = workload
+    settings = site.scheduler
+    if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
+        return w
+    nodes = {n.name: n for n in site.nodes}
+    cores = w.resources.index("cores")
+    memory = w.resources.index("memory") if "memory" in w.resources else -1
+    units, request = w.units.copy(), w.request.copy()
+    known: dict[tuple[int, int], tuple[int, int, int]] = {}
+    for row in np.flatnonzero(w.site.of_queue).tolist():
+        key = (int(w.site.request[row]), int(w.queue[row]))
+        if key not in known:
+            there = [nodes[name] for name in w.queues[key[1]].nodes] or list(nodes.values())
+            known[key] = _widest(w.site.requests[key[0]], there, site, settings)
+        cpus, most, of_cpu = known[key]
+        if most and request[row, cores] > most and row not in w.chunks:
+            units[row] = -(-cpus // most)
+            request[row, cores] = -(-cpus // units[row])
+            if memory >= 0:
+                request[row, memory] = request[row, cores] * of_cpu
+    return replace(w, units=units, request=request)
+
+
+def _widest(
+    asked: SiteRequest, nodes: Iterable[SiteNode], site: Site, settings: SchedulerSettings
+) -> tuple[int, int, int]:
+    """Return the CPUs of a job that Slurm may divide, the most of them on a node, and the MB of each; 0 if it may not."""
+    of_cpu = memory_of_cpu(asked, site, settings)
+    cpus = cpus_asked(asked)
+    if of_cpu is None or asked.max_nodes is not None or not cpus or not may_be_divided(asked):
+        return cpus, 0, 0
+    task = asked.cpus_per_task or 1
+    room = [n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu) for n in nodes]
+    return cpus, max(room, default=0) // task * task, of_cpu
+
+
+TYPED = f"{GPUS} "  # begin of the name of the GPUs of a type
+
+
+def _with_gpu_types(workload: Workload, site: Site, platform: Platform) -> Workload:
+    """Return jobs that ask for the GPUs of a type, where they asked for it or their partition has no others.
+
+    A log counts the GPUs of jobs of all types together. Of a job that asked for no type, on nodes with several, nobody knows it.
+    """
+    w = workload
+    types = tuple(name for name in platform.resources if name.startswith(TYPED))
+    told = [k for k, name in enumerate(w.resources) if name in types]
+    if w.site is None or GPUS not in w.resources or not types or w.request[:, told].any():
+        return w
+    gpus = w.request[:, w.resources.index(GPUS)]
+    nodes = {n.name: n for n in site.nodes}
+    only = []
+    for queue in w.queues:
+        there = [nodes[name].gpus for name in queue.nodes or platform.nodes]
+        kinds = {kind for each in there for kind, number in each.items() if number}
+        only.append(kinds.pop() if len(kinds) == 1 else "")
+    columns = np.zeros((len(w), len(types)), np.int64)
+    for row in np.flatnonzero(gpus > 0).tolist():
+        request = w.site.requests[int(w.site.request[row])]
+        number_of = _gpus_of_unit(request, int(w.units[row]), int(gpus[row])) or {
+            only[int(w.queue[row])]: int(gpus[row])
+        }
+        for kind, number in number_of.items():
+            if TYPED + kind in types and row not in w.chunks:
+                columns[row, types.index(TYPED + kind)] = number
+    others = [k for k in range(len(w.resources)) if k not in told]
+    names = (*(w.resources[k] for k in others), *types)
+    return replace(w, resources=names, request=np.column_stack([w.request[:, others], columns]))
+
+
+def _gpus_of_unit(request: SiteRequest, units: int, gpus: int) -> dict[str, int]:
+    """Return the GPUs of a unit by the types that a job asked for; empty if it asked for none. ``gpus``: of all types."""
+    times = {"node": units, "socket": units, "task": request.tasks or units, "job": 1}
+    asked: dict[str, int] = {}
+    for each in request.gres:
+        if each.name == "gpu" and each.type:
+            asked[each.type] = asked.get(each.type, 0) + each.number * times[each.per]
+    if len(asked) == 1:
+        return dict.fromkeys(asked, gpus)
+    return {kind: -(-number // units) for kind, number in asked.items()}
 
 
 def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:
@@ -403,7 +497,7 @@ def enforces_limits(site: Site) -> bool:
     return isinstance(site.scheduler, PBSSettings) or site.scheduler.enforces_limits
 
 
-def site_limits(site: Site) -> LimitsOf:
+def limits_of_site(site: Site) -> LimitsOf:
     """Return the function that gives the limits of a site on the running jobs of a workload.
 
     Parameters
@@ -420,7 +514,7 @@ def site_limits(site: Site) -> LimitsOf:
     >>> from schedlab.models import Dispatch, Job
     >>> jobs = [Job(f"j{k}", 0, 60, 1, {"cores": 1}, "p", runtime=60, user="ana") for k in range(3)]
     >>> made = on_site(Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), site)
-    >>> [(x.name, x.most, x.rows.tolist()) for x in site_limits(site)(*made)]
+    >>> [(x.name, x.most, x.rows.tolist()) for x in limits_of_site(site)(*made)]
     [('max_jobs_per_user of QOS two, user ana', 2, [0, 1, 2])]
     """
 
@@ -626,7 +720,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
     rules = _Rules(site)
     held = tres_of(w, platform)
     at_once = submitted_together(w)
-    why: dict[int, str] = {}
+    why = dict(_refused_by_reservations(w, site, owners, which))
 
     def note(rows: Ints, text: str) -> None:
         for row in rows.tolist():
@@ -646,9 +740,65 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         for label, least, amounts in _too_small(owner, rules, held):
             note(rows[amounts[rows] < least], f"{label} is {least:,}, and it asks for less")
     if enforces_limits(site):
-        for limit in site_limits(site)(w, platform):
+        for limit in limits_of_site(site)(w, platform):
             note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
     return why
+
+
+def names_of_reservations(request: SiteRequest) -> list[str]:
+    """Return the reservations that a job asks for, one of which it is to run in.
+
+    >>> names_of_reservations(SiteRequest(reservation="maint1, course"))
+    ['maint1', 'course']
+    """
+    return [name for part in request.reservation.split(",") if (name := part.strip())]
+
+
+def _refused_by_reservations(
+    workload: Workload, site: Site, owners: Sequence[Owner], which: Ints
+) -> Iterator[tuple[int, str]]:
+    """Yield the row of each job that Slurm refuses for the reservation that it asks for, and the reason."""
+    if workload.site is None:
+        return
+    known = {r.name: r for r in site.reservations}
+    asked = {k: names for k, request in enumerate(workload.site.requests) if (names := names_of_reservations(request))}
+    for row in np.flatnonzero(np.isin(workload.site.request, list(asked))).tolist():
+        for name in asked[int(workload.site.request[row])]:
+            reason = f"the site has no reservation {name!r}"
+            if name in known:
+                reason = no_access(known[name], owners[int(which[row])], site)
+            if reason:
+                yield row, reason
+                break
+
+
+def no_access(reservation: SiteReservation, owner: Owner, site: Site) -> str:
+    """Return why jobs of an owner may not use a reservation; empty if they may.
+
+    As in Slurm, a job must be of one of its users, and in one of its accounts or of those below, where it has users and
+    accounts; of those with a ``-`` it must not be. Its groups, whose members a site does not know, are not looked at.
+
+    Examples
+    --------
+    >>> course = SiteReservation("course", 0, 60, ("n1",), users=("eva", "ben"), accounts=("-guests",))
+    >>> no_access(course, Owner("chem", "ana", "", ()), Site("s"))
+    "the reservation 'course' is not for user ana"
+    >>> no_access(course, Owner("guests", "eva", "", ()), Site("s")), no_access(course, Owner("chem", "eva", "", ()), Site("s"))
+    ("the reservation 'course' is not for account guests", '')
+    """
+    if owner.user == ROOT:
+        return ""
+    accounts = {owner.account, *(one.account for one in site.ancestors(owner.account, owner.user))}
+    checks = (
+        ("user", owner.user, {owner.user.lower()}, reservation.users),
+        ("account", owner.account, {name.lower() for name in accounts}, reservation.accounts),
+    )
+    for what, own, names, listed in checks:
+        denied = {name[1:].lower() for name in listed if name.startswith("-")}
+        allowed = {name.lower() for name in listed if not name.startswith("-")}
+        if own and (names & denied or (allowed and not names & allowed)):
+            return f"the reservation {reservation.name!r} is not for {what} {own}"
+    return ""
 
 
 def _of_one_job(
@@ -757,18 +907,54 @@ def _of_reservation(r: SiteReservation) -> Iterator[str]:
         yield f"the choice of nodes of the reservation {r.name}"
     elif r.core_count is not None:
         yield f"that the reservation {r.name} has {r.core_count} cores of its nodes (they are held whole)"
-    if r.users or r.accounts or r.groups:
-        yield f"who may use the reservation {r.name} (its users, accounts and groups)"
+    if r.groups:
+        yield f"which groups may use the reservation {r.name}"
     if r.licences:
         yield f"licences of the reservation {r.name}"
     if "magnetic" in r.flags:
         yield f"the flag MAGNETIC of the reservation {r.name}"
 
 
-def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
-    """Yield the settings of Slurm that no dispatcher of a replay obeys."""
+SELECTED = frozenset((
+    "cr_cpu", "cr_cpu_memory", "cr_core", "cr_core_memory", "cr_lln", "none", "other_cons_res", "other_cons_tres",
+))  # fmt: skip  # SelectTypeParameters that are obeyed
+PRIORITY_FLAGS = frozenset((
+    "accrue_always", "calculate_running", "depth_oblivious", "fair_tree", "max_tres", "no_fair_tree", "no_normal_all",
+    "no_normal_assoc", "no_normal_part", "no_normal_qos", "no_normal_tres", "small_relative_to_time",
+))  # fmt: skip
+
+
+def not_obeyed_settings(settings: SchedulerSettings) -> Iterator[str]:
+    """Yield, by Slurm's names, the settings that influence a schedule and that neither a replay nor a calibration obeys.
+
+    >>> list(not_obeyed_settings(SchedulerSettings(bf_licenses=True, bf_max_time=60, priority_flags=("incr_only",))))
+    ['bf_licenses', 'bf_max_time=60 (a pass takes no time)', 'PriorityFlags=incr_only']
+    """
+    for name in ("bf_licenses", "bf_ignore_newly_avail_nodes", "time_min_as_soft_limit"):
+        if getattr(settings, name):
+            yield name
+    for name in ("max_sched_time", "bf_max_time"):
+        if getattr(settings, name):
+            yield f"{name}={getattr(settings, name)} (a pass takes no time)"
     if settings.complete_wait:
         yield f"CompleteWait={settings.complete_wait}"
+    if settings.usage_reset_period != "none":
+        yield f"PriorityUsageResetPeriod={settings.usage_reset_period}"
+    if settings.select_type != "cons_tres":
+        yield f"SelectType=select/{settings.select_type} (nodes are chosen as by cons_tres)"
+    yield from (f"SelectTypeParameters={word}" for word in settings.select_parameters if word not in SELECTED)
+    if settings.priority_type == "multifactor":
+        yield from (f"PriorityFlags={flag}" for flag in settings.priority_flags if flag not in PRIORITY_FLAGS)
+    if settings.preempt_type != "none":
+        if settings.preempt_strict_order:
+            yield "preempt_strict_order"
+        if "calculate_running" in settings.priority_flags:
+            yield "PriorityFlags=calculate_running"
+
+
+def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
+    """Yield the settings of Slurm that no dispatcher of a replay obeys."""
+    yield from not_obeyed_settings(settings)
     if settings.preempt_type != "none":
         told = "" if settings.preempt_type == "job_prio" else " (slurm and bench calibrate requeue and cancel jobs)"
         yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"

@@ -2,7 +2,8 @@
 
 A reservation holds whole nodes [SlurmDoc, reservations]. No job may run into it by its time limit, except jobs that ask for it
 (``SiteRequest.reservation``): these start between its start and its end, on its nodes alone, in order of their submission, each
-as soon as it fits beside what runs; of a reservation that is repeated, in the first one that ends after their submission.
+as soon as it fits beside what runs; of a reservation that is repeated, and of several reservations, in the first one that ends
+after their submission.
 A job that has not started when its reservation is over waits as any other job does (Slurm's flag NO_HOLD_JOBS_AFTER). With the
 flag FLEX jobs of the reservation may start before it, too; with MAINT no other reservation matters to them.
 
@@ -30,6 +31,7 @@ from ..dispatchers.easy import Holds
 from ..dispatchers.policy_kernels import find_places
 from ..timeline import Hold, Use, holding
 from .feature import Feature, Replay
+from .site_limits import names_of_reservations
 
 HOUR = 3600
 WEEK = 7 * DAY
@@ -161,12 +163,11 @@ def own_times(workload: Workload, reserved: Sequence[ReservedNodes], row: int) -
     """Return when a job that asks for a reservation may start in it; None if it asks for none that ends after its submission."""
     if workload.site is None:
         return None
-    name = workload.site.requests[int(workload.site.request[row])].reservation
-    number = next((k for k, r in enumerate(reserved) if r.name == name), None)
-    if not name or number is None:
-        return None
-    times = reserved[number].first_after(max(int(workload.submit[row]), int(workload.release[row])))
-    return None if times is None else OwnTimes(number, times)
+    names = names_of_reservations(workload.site.requests[int(workload.site.request[row])])
+    since = max(int(workload.submit[row]), int(workload.release[row]))
+    known = [(k, r.first_after(since)) for k, r in enumerate(reserved) if r.name in names]
+    coming = [OwnTimes(k, times) for k, times in known if times is not None]
+    return min(coming, key=lambda own: own.times, default=None)
 
 
 class Reservations(NamedTuple):

@@ -20,12 +20,18 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
+from ...models.words import how_many
+from ..features.site_limits import not_obeyed_settings
+from ..groups import cpus_asked
+from .events import main_delay
 from .jobs import SlurmJob, slurm_jobs
 from .replay import SlurmReplay, What, moments, node_changes, recorded_events
 from .state import REQUEUE_DELAY, SlurmState
 
 WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
 SIZES = ((1, "1 CPU"), (8, "2 to 8 CPUs"), (64, "9 to 64 CPUs"), (512, "65 to 512 CPUs"), (2**62, "more than 512 CPUs"))
+MOST_SUBMISSIONS = 2000  # by whose priorities the phase of the updates is found
+FEW = 5  # jobs whose priorities may agree by chance
 WORST = 10  # jobs with the largest errors that are named
 GOOD = (0.95, 0.05)  # least precision and recall; greatest relative error of the mean wait
 USABLE = (0.85, 0.15)
@@ -34,7 +40,6 @@ UNOBEYED_LIMITS = frozenset({
     "max_submit_per_account",
 })  # fmt: skip
 UNOBEYED_OF_QOS = ("usage_threshold", "limit_factor")
-UNOBEYED_SETTINGS = ("bf_busy_nodes", "bf_licenses", "bf_ignore_newly_avail_nodes", "complete_wait", "max_sched_time")
 RULE = (
     "exact: one-step precision and recall are 1, and so is the share of equal starts; "
     f"good: both at least {GOOD[0]:.0%} and the mean wait within {GOOD[1]:.0%}; "
@@ -177,7 +182,7 @@ class Calibration:
     jobs : tuple of SlurmJob
         The jobs that are compared: those that started in the record and in every replay.
     recorded, replayed : ndarray of float, shape (jobs,)
-        Their waits in s: as recorded, and the mean of the replays.
+        Their waits in s, before all their runs: as recorded, and the mean of the replays.
     never : tuple of str
         Jobs that started in one of record and replay alone.
     worst : tuple of LargeError
@@ -263,13 +268,12 @@ def calibrate(
     if begin is None:
         begin = priority_begin(jobs, site, events=changes)
     one = one_step(jobs, site, events=changes, begin=begin, within=within)
-    submit = np.array([job.submit for job in jobs], float)
-    recorded = np.array([np.nan if job.start is None else job.start for job in jobs]) - submit
+    recorded = np.array([np.nan if job.wait is None else job.wait for job in jobs], float)
     runs = [SlurmReplay(site, jobs, changes, seed + k, begin) for k in range(replays)]
     for done, run in enumerate(runs, 1):
         on_progress(done, replays + 1)
         run.run()
-    waits = np.array([run.first_starts() for run in runs]) - submit
+    waits = np.array([run.waits() for run in runs])
     both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
     mean = np.where(both, waits.mean(axis=0), np.nan)
     one_sided = np.isnan(recorded) != np.isnan(waits[0])
@@ -292,8 +296,25 @@ def calibrate(
             if errors[k] > 0
         ),
         verdict=_verdict(one, free),
-        not_modelled=(*site.not_modelled, *not_obeyed(site)),
+        not_modelled=(*site.not_modelled, *not_obeyed(site), *_not_obeyed_requests(jobs)),
     )
+
+
+def _not_obeyed_requests(jobs: Sequence[SlurmJob]) -> list[str]:
+    """Return what jobs ask for that the replay does not obey, with their numbers."""
+    names = []
+    counted = [job for job in jobs if "*" in job.request.features or "[" in job.request.features]
+    if counted:
+        names.append(
+            f"constraints such as [a|b] and a*2 (each node has one of the features; {how_many(len(counted), 'job', ',')})"
+        )
+    gpus = [job for job in jobs if job.request.memory_per_gpu]
+    if gpus:
+        names.append(f"--mem-per-gpu ({how_many(len(gpus), 'job', ',')})")
+    late = [job for job in jobs if any(dependency.delay for dependency in job.request.dependencies)]
+    if late:
+        names.append(f"the delay of --dependency=after:ID+MINUTES ({how_many(len(late), 'job', ',')})")
+    return names
 
 
 def not_obeyed(site: Site) -> list[str]:
@@ -311,6 +332,8 @@ def not_obeyed(site: Site) -> list[str]:
     owners = [(f"QOS {q.name}", q.limits) for q in site.qos] + [(a.label, a.limits) for a in site.associations]
     for owner, limits in owners:
         names.extend(f"{name} of {owner}" for name, _ in limits.given() if name in UNOBEYED_LIMITS)
+    if any("node" in tres for _, limits in owners for tres in (limits.grp_tres, limits.max_tres_per_user)):
+        names.append("that nodes shared by the jobs of a limit of nodes count once (they count for each job)")
     for q in site.qos:
         names.extend(f"{name} of QOS {q.name}" for name in UNOBEYED_OF_QOS if getattr(q, name) is not None)
     names.extend(
@@ -319,11 +342,9 @@ def not_obeyed(site: Site) -> list[str]:
         if not r.nodes and (r.node_count is not None or r.core_count is not None)
     )
     if isinstance(settings, SchedulerSettings):
-        names.extend(name for name in UNOBEYED_SETTINGS if getattr(settings, name))
+        names.extend(not_obeyed_settings(settings))
         if "suspend" in settings.preempt_mode or "gang" in settings.preempt_mode:
             names.append("PreemptMode=" + ",".join(settings.preempt_mode))
-        if settings.usage_reset_period != "none":
-            names.append(f"PriorityUsageResetPeriod={settings.usage_reset_period}")
     return names
 
 
@@ -372,7 +393,7 @@ def agreement(recorded: Floats, replayed: Floats) -> Agreement:
 
 
 def _size(job: SlurmJob) -> str:
-    cpus = job.request.cpus or job.request.tasks or 1
+    cpus = cpus_asked(job.request) or 1
     return next(name for most, name in SIZES if cpus <= most)
 
 
@@ -423,7 +444,7 @@ def one_step(
         state.tables.part_index.get(job.request.partitions[0] if job.request.partitions else "", 0) for job in jobs
     ]
     settings = state.settings
-    looks = min(settings.sched_interval, settings.batch_sched_delay + 1)  # s until the main scheduler looks at an event
+    looks = min(settings.sched_interval, main_delay(settings) + 1)  # s until the main scheduler looks at an event
     periods = {False: max(within, looks), True: within}
     if settings.bf_interval > within:
         periods[True] = settings.bf_interval + within
@@ -472,7 +493,9 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
     """Return a time at which Slurm updated its priorities, found from the priorities that were recorded; None if it cannot.
 
     An update is every CalcPeriod after the controller began, which no log says. The age in a recorded priority tells when it
-    was computed, to one point of the priority: the time modulo CalcPeriod that most jobs agree on is taken.
+    was computed, to one point of the priority: the time modulo CalcPeriod that most jobs agree on is taken. Where few jobs
+    agree, the priorities are those of the submissions, and tell which usage was known then: of some phases of the period, the
+    one with the least errors is taken, if it is far better than most.
 
     Parameters
     ----------
@@ -480,16 +503,62 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
         As those of ``calibrate``.
     """
     settings = site.scheduler
-    if (
-        not isinstance(settings, SchedulerSettings)
-        or settings.priority_type != "multifactor"
-        or not settings.weight_age
-    ):
+    if not isinstance(settings, SchedulerSettings) or settings.priority_type != "multifactor":
         return None
+    agreeing = 0
+    begin = None
+    if settings.weight_age and settings.max_age / settings.weight_age <= settings.calc_period / 8:
+        agreeing, begin = _begin_by_age(jobs, site, events, settings)
+    if agreeing < FEW and settings.weight_fairshare:
+        by_usage = _begin_by_usage(jobs, site, events, settings.calc_period)
+        begin = begin if by_usage is None else by_usage
+    return begin
+
+
+def _begin_by_usage(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, period: int
+) -> int | None:
+    """Return the begin of the period for which the priorities at the submissions are closest to those recorded; None: none is."""
+    first = min(job.submit for job in jobs) - period
+    some = sorted(jobs, key=lambda job: job.submit)[:MOST_SUBMISSIONS]
+    step = max(1, period // 15)
+    errors = {first + k: _error_at_submission(some, site, events, first + k) for k in range(0, period, step)}
+    usual = float(np.median(list(errors.values())))
+    best = min(errors, key=lambda begin: errors[begin])
+    if not errors[best] < usual / 2:
+        return None
+    near = {begin: _error_at_submission(some, site, events, begin) for begin in range(best - step + 1, best + step)}
+    return min(near, key=lambda begin: near[begin])
+
+
+def _error_at_submission(jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int) -> float:
+    """Return the median error of the priorities at the submissions if updates count from ``begin``; infinite without any."""
+    changes = node_changes(site, events, jobs)
+    history = recorded_events(jobs, changes)
+    state = SlurmState(site, jobs, begin, max(event.time for event in history))
+    errors = []
+    for time, at_once in moments(history):
+        state.advance(time)
+        for event in at_once:
+            k = event.subject
+            if event.what == What.START:
+                names = jobs[k].attempts[event.number].nodes
+                nodes = [state.tables.node_index[name] for name in names if name in state.tables.node_index]
+                state.start(k, time, state.tables.job_parts[k][0], nodes)
+                continue
+            _set(state, jobs, k, event.what, event.number, time)
+            priority = jobs[k].priority
+            if event.what == What.SUBMIT and not event.number and priority and not jobs[k].array:
+                errors.append(abs(int(state.priorities.priority[k, 0]) - priority))
+    return float(np.median(errors)) if errors else float("inf")
+
+
+def _begin_by_age(
+    jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, settings: SchedulerSettings
+) -> tuple[int, int | None]:
+    """Return how many jobs agree with the begin of the period with which most ages in recorded priorities agree; None: none does."""
     period = settings.calc_period
     point = settings.max_age / settings.weight_age  # s that one point of the age takes
-    if point > period / 8:
-        return None
     first = min(job.submit for job in jobs)
     best: tuple[int, int] | None = None
     begin = first
@@ -510,7 +579,7 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
         agreeing, _ = _computed_at(jobs, site, events, begin, point)
         if best is not None and agreeing > best[0]:
             best = (agreeing, begin)
-    return best[1] if best is not None and best[0] else None
+    return best if best is not None and best[0] else (0, None)
 
 
 def _computed_at(

@@ -43,7 +43,8 @@ PER_NODE: Final = 22  # units on one node at most; only of jobs that are counted
 UNITS: Final = 23  # the number of units; only of jobs that are counted in units, as the next one
 UNIT_CPUS: Final = 24  # the CPUs of a unit, where nodes are chosen by the CPUs that they have free; 1: by the units
 MOST_ON: Final = 25  # the most units that a node may hold when nothing runs
-JOB_COLUMNS: Final = 26
+NODE_LIMIT: Final = 26  # the most nodes that its QOS and associations allow; 0: no limit
+JOB_COLUMNS: Final = 27
 
 # A partition.
 TIER: Final = 0
@@ -131,7 +132,8 @@ IN_UNITS: Final = 21  # 1: jobs are counted in units of equal requests, as in a 
 RELEASES: Final = 22  # how often nodes or amounts of nodes were released
 CPU_AMOUNT: Final = 23  # the columns of CPUs and of memory among the amounts of a node, -1: none; only of jobs in units
 MEMORY_AMOUNT: Final = 24
-PARAMETERS: Final = 25
+BUSY_NODES: Final = 25  # bf_busy_nodes
+PARAMETERS: Final = 26
 
 # The place of a job among equal ones in the queue.
 SUBMIT: Final = 0

@@ -136,11 +136,20 @@ class Pass(NamedTuple):
     whole_queue: bool = False
 
 
+def main_delay(settings: SchedulerSettings) -> int:
+    """Return the seconds between two passes of the main scheduler that follow something that has happened.
+
+    >>> main_delay(SchedulerSettings(batch_sched_delay=3, sched_min_interval=5_500_000)), main_delay(SchedulerSettings())
+    (6, 3)
+    """
+    return max(settings.batch_sched_delay, -(-settings.sched_min_interval // 1_000_000))
+
+
 class PassTimes:
     """When passes are due. Nothing is planned while nothing changes: a pass would start nothing.
 
     The controller looks once a second whether the main scheduler is to run: over the whole queue every sched_interval, else if
-    something has happened and the last pass was batch_sched_delay ago. The backfill scheduler runs every bf_interval.
+    something has happened and the last pass was batch_sched_delay, and sched_min_interval, ago. The backfill scheduler runs every bf_interval.
 
     Parameters
     ----------
@@ -174,7 +183,7 @@ class PassTimes:
         self.periods[SECOND] = second
         self.periods[MAIN_PHASE], self.periods[BACKFILL_PHASE] = phases
         self.periods[MAIN_INTERVAL] = settings.sched_interval
-        self.periods[MAIN_DELAY] = settings.batch_sched_delay
+        self.periods[MAIN_DELAY] = main_delay(settings)
         self.periods[BACKFILL_INTERVAL] = max(0, settings.bf_interval) if has_backfill else 0
         self.due: Ints = np.zeros(DUE_COLUMNS, np.int64)
         self.due[LAST_MAIN] = LONG_AGO

@@ -94,6 +94,18 @@ class SlurmJob:
         """The start of its first run; None if it never ran."""
         return self.attempts[0].start if self.attempts else None
 
+    @property
+    def wait(self) -> int | None:
+        """Seconds that it waited, before all its runs; None if it never ran.
+
+        >>> SlurmJob("7", "ana", 10, attempts=(SlurmAttempt(15, 25), SlurmAttempt(145, 200))).wait
+        125
+        """
+        if not self.attempts:
+            return None
+        *earlier, last = self.attempts
+        return last.start - self.submit - sum(run.end - run.start for run in earlier)
+
 
 def _hosts(job: str, nodes: str) -> tuple[str, ...]:
     """Return the names in a list of nodes; raise WorkloadError, with the job, if it is none of Slurm."""
@@ -284,7 +296,7 @@ def _division(
     ``core``: the CPUs of a core, which go to one job.
     """
     of_cpu = memory_of_cpu(asked, site, settings)
-    if of_cpu is None or not _may_be_divided(asked):
+    if of_cpu is None or not may_be_divided(asked):
         return None
     of_task = asked.cpus_per_task or 1
     number = -(-max(asked.cpus or 0, (asked.tasks or 0) * of_task) // max(of_task, core))
@@ -301,7 +313,7 @@ def threads_of(site: Site, settings: SchedulerSettings) -> list[int]:
     return [1 if by_cpu or n.cpus < n.cores * n.threads else n.threads for n in nodes]
 
 
-def _may_be_divided(asked: SiteRequest) -> bool:
+def may_be_divided(asked: SiteRequest) -> bool:
     """Return whether the CPUs of a job may be on any nodes, with nothing that belongs to a node as a whole."""
     of_nodes = (asked.gres, asked.tasks_per_node, asked.memory_per_node is not None, asked.exclusive == "node")
     return not any(of_nodes)

@@ -183,6 +183,12 @@ class LimitGroups:
                     held_by_qos = c.JOBS in user_taken | account_taken
                     yield self._row(one, ASSOCIATION_USER, {} if held_by_qos else {c.JOBS: own.limits.max_jobs})
 
+    def most_nodes(self, job: int) -> int | None:
+        """Return how many nodes the limits of all jobs of a group allow a job, so that it takes no more; None: any number."""
+        rows = self.groups[self.first_group[job] : self.first_group[job + 1], 1]
+        most = int(self.caps[rows, c.LIMIT_NODES].min(initial=c.UNLIMITED))
+        return None if most >= c.UNLIMITED else most
+
     def _column(self, tres: str) -> int | None:
         if tres in COLUMN_OF:
             return COLUMN_OF[tres]

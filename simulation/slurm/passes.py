@@ -20,6 +20,7 @@ from .columns import (
     ASSOCIATION,
     BAD_CONSTRAINTS,
     BITS_OF_PARTITIONS,
+    BUSY_NODES,
     CONTIGUOUS,
     CPUS,
     DEPTH,
@@ -112,6 +113,7 @@ from .node_bits import (
     remove_all,
 )
 from .selection import (
+    BUSY_FIRST,
     EMPTY,
     MANY,
     NOW_FREE,
@@ -132,6 +134,7 @@ from .selection import (
 STARTED = -1  # the reason of a job that a pass has started
 FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off together
 MOST_AT_ONCE = 200  # jobs that are taken off before the next test
+OF_QOS = 0  # the kind of a limit of all jobs of a QOS together (limits.QOS_GROUP), where jobs are not counted in units
 COUNTS_JOBS = 1  # the kind of a limit that all dispatchers share, and of which each job holds 1
 ALL_NODES = 2  # of MAINT: a reservation of all nodes
 
@@ -164,6 +167,30 @@ def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> 
             if amounts[c] > 0 and machine.used[g, c] + amounts[c] > cap:
                 return int(LIMITS + 100 * machine.kind[limits] + c)
     return NONE
+
+
+@internal_borrowing
+def _blocked_until(j: int, machine: Machine, blocked: Ints) -> int:
+    """Return until when the QOS of a job are blocked, where the limits of all their jobs together are reached; 0: they are not."""
+    until = 0
+    for i in range(machine.first_group[j], machine.first_group[j + 1]):
+        if machine.kind[machine.groups[i, 1]] == OF_QOS:
+            until = max(until, blocked[machine.groups[i, 0]])
+    return until
+
+
+@internal_borrowing
+def _block(j: int, machine: Machine, amounts: Ints, time: int, blocked: Ints) -> None:
+    """Block a QOS until a time, if the first limit that a job would exceed is one of all jobs of that QOS together."""
+    for i in range(machine.first_group[j], machine.first_group[j + 1]):
+        g = machine.groups[i, 0]
+        limits = machine.groups[i, 1]
+        for c in range(machine.caps.shape[1]):
+            cap = machine.caps[limits, c]
+            if cap < UNLIMITED and amounts[c] > 0 and machine.used[g, c] + amounts[c] > cap:
+                if machine.kind[limits] == OF_QOS and c != JOBS:
+                    blocked[g] = max(blocked[g], time)
+                return
 
 
 @internal_borrowing
@@ -754,7 +781,8 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
             return now
     if now_only:
         return -1
-    ahead = machine.whole_fit[j] >= 0 and number < work.after.shape[0]
+    busy = machine.parameters[BUSY_NODES] > 0
+    ahead = machine.whole_fit[j] >= 0 and number < work.after.shape[0] and not busy
     window = FIRST_WINDOW
     aligned = 0
     i = 0
@@ -797,7 +825,7 @@ def earliest_start(j: int, p: int, machine: Machine, mask: Ints, now_only: bool,
             window *= 2
             while i < number and machine.runs[order[i], RUN_END] > aligned + window:
                 window *= 2
-            how = NOW_FREE
+            how = BUSY_FIRST if busy else NOW_FREE
             nodes = mask
             if ahead:
                 look_ahead(machine, i)
@@ -1005,6 +1033,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
     per_user_part = np.zeros((users + 1, parts), np.int64)
     per_association = np.zeros(associations + 1, np.int64)
     reserves = np.zeros(parts, np.int64)
+    stops = parameters[LIMIT_STOP] > 0 and parameters[IN_UNITS] == 0
+    blocked = np.zeros(machine.used.shape[0], np.int64)  # until when, of each group of jobs
     if parameters[RUNNING_RESERVE] > 0:
         for r in range(machine.counts[0]):
             if machine.jobs[machine.runs[r, RUN_JOB], WHOLE] and rows < space:
@@ -1071,6 +1101,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
         counted = False
         row = 0  # of the map, at ``begin``
         following = now
+        if stops:
+            following = max(now, _blocked_until(j, machine, blocked))
         while following >= now:
             begin = following
             following = -1
@@ -1100,6 +1132,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
                 over = _first_end(machine, begin, step) + 1
                 if over > 1 and over < window_end and (later == 0 or over < later):
                     later = over
+            if job[ALLOWED] >= 0:  # jobs that end elsewhere are no reason to look for a start
+                keep_both(mask, machine.masks[job[ALLOWED]])
             if number_in(mask) < least:
                 if later > 0 and not now_only:
                     following = later
@@ -1134,6 +1168,8 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
                 if parameters[LIMIT_STOP] == 0:
                     break
                 start = later if later > 0 else now + 500
+                if stops:
+                    _block(j, machine, amounts, start, blocked)
             if now_only:
                 break
             if later > 0 and start > later:

@@ -6,7 +6,10 @@ trackable resources; less the nice value. It is computed when a job is submitted
 The fair share counts decayed usage: every CalcPeriod all usage is multiplied by ``(1 - 0.693 / half-life) ** seconds``, and
 what jobs used since then is added [SlurmDoc, priority_multifactor; the constant is that of Slurm's source]. In a fair tree, the
 level fair share of an association is its share among its siblings over its usage among them; the tree is walked from the
-root in descending order, and users get ranks [SlurmDoc, fair_tree]. The classic factor is ``2 ** (-usage / share)``.
+root in descending order, and users get ranks [SlurmDoc, fair_tree]. The classic factor (NO_FAIR_TREE) is ``2 ** (-usage / share)``,
+where the usage of the accounts is that from before an update, and that of a user the one when it is first needed after it.
+
+The usage of a job is its billing times its seconds: its CPUs, or its resources by the TRESBillingWeights of its partition.
 """
 
 from __future__ import annotations
@@ -21,11 +24,13 @@ import numpy as np
 from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Floats, Ints
 from ...models.compiled import borrowing, compiled, internal_borrowing
-from ...models.site import Association, SchedulerSettings, Site
+from ...models.site import Association, Partition, SchedulerSettings, Site
 from .jobs import SlurmJob
+from .limits import licence_counts
 
 LN2 = 0.693  # as Slurm rounds it
 MOST = 2**32 - 1
+OF_NODES = ("cpu", "mem", "node")  # resources that belong to nodes, beside generic ones
 PARTS = ("age", "association", "fairshare", "size", "partition", "qos", "tres")
 
 
@@ -104,6 +109,33 @@ def _weigh_all(jobs: Ints, now: int, factors: Factors, priority: Ints) -> None:
 # --- Usage.
 
 
+def billable(weights: Mapping[str, float], tres: Mapping[str, float], most: bool) -> float:
+    """Return what the resources of a job count in its usage.
+
+    Parameters
+    ----------
+    weights : mapping of str to float
+        The TRESBillingWeights of its partition. Empty: CPUs count.
+    tres : mapping of str to float
+        The resources, by Slurm's names; memory in MB.
+    most : bool
+        Whether of the resources of nodes only the one that counts most is taken (PriorityFlags=MAX_TRES).
+
+    Examples
+    --------
+    >>> weights = {"cpu": 1.0, "gres/gpu": 8.0, "license/ansys": 3.0}
+    >>> used = {"cpu": 2, "gres/gpu": 1, "license/ansys": 1}
+    >>> billable(weights, used, False), billable(weights, used, True), billable({}, used, True)
+    (13.0, 11.0, 2.0)
+    """
+    if not weights:
+        return float(tres.get("cpu", 0))
+    counted = {name: weight * tres.get(name, 0) for name, weight in weights.items() if name != "billing"}
+    of_nodes = [amount for name, amount in counted.items() if name in OF_NODES or name.startswith("gres/")]
+    others = sum(amount for name, amount in counted.items() if name not in OF_NODES and not name.startswith("gres/"))
+    return float((max(of_nodes, default=0.0) if most else sum(of_nodes)) + others)
+
+
 @borrowing
 def usage_of(seconds: int, billing: float, per_second: float) -> float:
     """Return the usage of a job that has run for some seconds, up to now; what is left of it after a second is given."""
@@ -159,13 +191,15 @@ class FairShare:
         Whether the factors are ranks in a fair tree; else the classic ones.
     dampening : int
         FairShareDampeningFactor of the classic factor.
+    depth_oblivious : bool
+        Whether the classic factor is that of PriorityFlags=DEPTH_OBLIVIOUS.
 
     Attributes
     ----------
     usage : ndarray of float, shape (nodes,)
         Decayed usage of each association with its descendants.
     factor : ndarray of float, shape (nodes,)
-        The factor of each user, as of the last ``rank``.
+        The factor of each user, as of the last ``rank``; of the classic factor, since the user became known.
 
     Examples
     --------
@@ -182,6 +216,7 @@ class FairShare:
     half_life: int
     fair_tree: bool
     dampening: int = 1
+    depth_oblivious: bool = False
     usage: Floats = field(init=False)
     factor: Floats = field(init=False)
 
@@ -200,6 +235,14 @@ class FairShare:
             total = sum(self.nodes[k].shares for k in children if self.nodes[k].shares > 0)
             for k in children:
                 self._share[k] = self.nodes[k].shares / total if total and self.nodes[k].shares > 0 else 0.0
+        self._effective = np.ones(size)
+        self._part = np.zeros(size)  # the usage of each association in that of the root, when it was last computed
+        self._of_all = np.ones(size)  # the share of each association in that of the root
+        for k, node in enumerate(self.nodes):
+            if node.parent >= 0:
+                own = 1.0 if node.shares < 0 else float(self._share[k])
+                self._of_all[k] = self._of_all[node.parent] * own
+        self._known = np.zeros(size, np.bool_)
         self.rank()
 
     @property
@@ -223,7 +266,9 @@ class FairShare:
             self._rank = self._next_rank = self._users
             self._walk(self._children[0], False)
         else:
-            self._classic()
+            self.renew()
+            for k in range(len(self.nodes)):
+                self.know(k)
 
     def _level(self, k: int) -> float:
         if self.nodes[k].shares < 0:
@@ -256,24 +301,66 @@ class FairShare:
             before = levels[k]
             i += 1
 
-    def _classic(self) -> None:
-        total = self.usage[0]
-        shares = np.ones(len(self.nodes))
-        effective = np.zeros(len(self.nodes))
-        for k, node in enumerate(self.nodes):
-            if node.parent < 0:
-                shares[k] = effective[k] = 1.0
-                continue
-            own = self.usage[k] / total if total > 0 else 0.0
-            if node.shares < 0:
-                shares[k] = shares[node.parent]
-                effective[k] = effective[node.parent]
-            else:
-                shares[k] = shares[node.parent] * self._share[k]
-                effective[k] = own
-                if self.nodes[node.parent].parent >= 0:  # below the children of the root
-                    effective[k] += (effective[node.parent] - own) * self._share[k]
-            self.factor[k] = 2.0 ** (-(effective[k] / shares[k]) / self.dampening) if shares[k] > 0 else 0.0
+    # --- The classic factor.
+
+    def renew(self) -> None:
+        """Compute the effective usage of the accounts from the usage now, and forget that of the users."""
+        self._known[:] = False
+        above = [0]
+        while above:  # depth first; of siblings the last one first, as a recorded Slurm did
+            k = above.pop()
+            self.know(k)
+            above.extend(child for child in self._children[k] if not self.nodes[child].is_user)
+
+    def know(self, k: int) -> None:
+        """Compute the effective usage and the classic factor of an association, unless they are known."""
+        if self._known[k]:
+            return
+        self._known[k] = True
+        if self.nodes[k].parent >= 0:
+            self._effective[k] = self._effective_usage(k)
+        share = float(self._of_all[k])
+        if share > 0:
+            self.factor[k] = 2.0 ** (-(float(self._effective[k]) / share) / self.dampening)
+        else:
+            self.factor[k] = 0.0
+
+    def _part_of_all(self, k: int) -> float:
+        """Return the usage of an association in that of the root."""
+        total = float(self.usage[0])
+        return min(1.0, float(self.usage[k]) / total) if total > 0 else 0.0
+
+    def _effective_usage(self, k: int) -> float:
+        node = self.nodes[k]
+        own = self._part_of_all(k)
+        self._part[k] = own
+        above = float(self._effective[node.parent])
+        if self.nodes[node.parent].parent < 0:  # a child of the root
+            return own
+        if node.shares < 0:
+            return above
+        if self.depth_oblivious:
+            return self._oblivious_usage(k, own, above)
+        if not any(self.nodes[other].shares > 0 for other in self._children[node.parent]):
+            return above
+        return own + (above - own) * float(self._share[k])
+
+    def _oblivious_usage(self, k: int, own: float, above: float) -> float:
+        """Return the effective usage with DEPTH_OBLIVIOUS: by how much the account and, in it, the association exceed their shares.
+
+        That of the siblings is the one of when they were last computed.
+        """
+        parent = self.nodes[k].parent
+        share, share_above = float(self._of_all[k]), float(self._of_all[parent])
+        if not (share and share_above and above and own):
+            return own
+        of_parent = above / share_above
+        siblings = sum(float(self._part[other]) for other in self._children[parent] if self.nodes[other].shares >= 0)
+        in_parent = own / share / (siblings / share_above)
+        exponent = 1.0
+        if math.log(of_parent) * math.log(in_parent) < 0:
+            exponent = 1 / (1 + (5 * math.log(of_parent)) ** 2)
+        return float(of_parent * in_parent**exponent * share)
 
 
 def tree_of(site: Site) -> tuple[list[TreeNode], dict[tuple[str, str, str], int]]:
@@ -333,30 +420,37 @@ class JobPriorities:
     cpus: Ints
     min_nodes: Ints
     begin: int
-    amounts: Sequence[Mapping[str, int]] = ()
     priority: Ints = field(init=False)
 
     def __post_init__(self) -> None:
         settings = self.site.scheduler
         assert isinstance(settings, SchedulerSettings)
         self.settings = settings
+        self._flags = set(settings.priority_flags)
+        if "no_normal_all" in self._flags:
+            self._flags |= {f"no_normal_{what}" for what in ("assoc", "part", "qos", "tres")}
         most = max((len(job.request.partitions) for job in self.jobs), default=1)
         self.priority = np.ones((len(self.jobs), max(1, most)), np.int64)
         tree, index = tree_of(self.site)
-        self.shares = FairShare(tree, settings.decay_half_life, settings.fair_tree, settings.fair_share_dampening)
+        oblivious = "depth_oblivious" in self._flags
+        self.shares = FairShare(
+            tree, settings.decay_half_life, settings.fair_tree, settings.fair_share_dampening, oblivious
+        )
         self.association = np.array([self._association(job, index) for job in self.jobs], np.int64)
         self._index = index
         self._next_basic = MOST
+        self._basic: set[int] = set()  # jobs that have a priority, with priority/basic
         self._running: dict[int, tuple[int, float]] = {}  # job: start, billing times the usage factor of its QOS
         self._updated = self.begin
         qos_most = max((q.priority for q in self.site.qos), default=0)
         self._qos = {q.name: q.priority / qos_most if qos_most else 0.0 for q in self.site.qos}
         part_most = max((p.job_factor for p in self.site.partitions), default=0)
         self._part = {p.name: p.job_factor / part_most if part_most else 0.0 for p in self.site.partitions}
-        if "no_normal_qos" in settings.priority_flags:
+        if "no_normal_qos" in self._flags:
             self._qos = {q.name: float(q.priority) for q in self.site.qos}
-        if "no_normal_part" in settings.priority_flags:
+        if "no_normal_part" in self._flags:
             self._part = {p.name: float(p.job_factor) for p in self.site.partitions}
+        self._of_part: dict[str, dict[str, float]] = {}  # what the nodes of a partition have
         self._usage_factor = {q.name: q.usage_factor for q in self.site.qos}
         self._all_nodes = sum(n.state != "future" for n in self.site.nodes)
         self._all_cpus = sum(n.cpus for n in self.site.nodes if n.state != "future")
@@ -392,19 +486,29 @@ class JobPriorities:
         return self._updated + self.settings.calc_period
 
     def submitted(self, job: int, now: int) -> None:
-        """Give a job its first priority."""
+        """Give a job its first priority; with priority/basic, one that comes back keeps its own."""
         if not self.multifactor:
-            self._next_basic -= 1
-            self.priority[job] = max(1, self._next_basic - self.jobs[job].request.nice)
+            if job not in self._basic:
+                self._basic.add(job)
+                self._next_basic -= 1
+                self.priority[job] = max(1, self._next_basic - self.jobs[job].request.nice)
             return
+        self._know(job)
         self._compute([job], now)
+
+    def _know(self, job: int) -> None:
+        """Compute the classic fair share of a job's user, unless it is known."""
+        if not self.settings.fair_tree and self.association[job] >= 0:
+            self.shares.know(int(self.association[job]))
 
     def compute_all(self) -> None:
         """Give all jobs their first priority, if priorities do not change with time."""
         self._compute(range(len(self.jobs)), self.begin)
 
     def eligible(self, job: int, since: int | None) -> None:
-        """Note since when a job ages; None: it does not."""
+        """Note since when a job ages; None: it does not. With PriorityFlags=ACCRUE_ALWAYS it ages from its submission on."""
+        if since is not None and "accrue_always" in self._flags:
+            since = self.jobs[job].submit
         self._factors.since[job] = NOT_ELIGIBLE if since is None else since
 
     def since(self, job: int) -> float:
@@ -437,18 +541,30 @@ class JobPriorities:
             if self.ages:
                 self._compute(waiting, now)
             return
-        self.shares.decay(now - self._updated)
-        for job, (start, billing) in self._running.items():
-            self._use(job, max(start, self._updated), now, billing)
+        if self.settings.fair_tree:
+            self._count_usage(now, ())
+            self.shares.rank()
+        else:
+            self.shares.renew()
+            self._count_usage(now, waiting)
         self._updated = now
-        self.shares.rank()
         if self.multifactor:
             self._compute(waiting, now)
+
+    def _count_usage(self, now: int, waiting: Sequence[int]) -> None:
+        """Let usage decay, and count that of the running jobs in the order of the jobs; with it users of waiting jobs become known."""
+        self.shares.decay(now - self._updated)
+        for job in sorted([*self._running, *waiting]):
+            if job in self._running:
+                start, billing = self._running[job]
+                self._use(job, max(start, self._updated), now, billing)
+            else:
+                self._know(job)
 
     def size_factors(self) -> Floats:
         """Return the factors of the sizes of the jobs, shape (jobs,)."""
         cpus, nodes = self.cpus, self.min_nodes
-        if "small_relative_to_time" in self.settings.priority_flags:
+        if "small_relative_to_time" in self._flags:
             minutes = np.array([max(1, (job.limit or 60) // 60) for job in self.jobs], np.int64)
             share = np.maximum(cpus, nodes * self._all_cpus / self._all_nodes) / minutes / self._all_cpus
         else:
@@ -477,8 +593,9 @@ class JobPriorities:
                 known[key] = self._of_association(job), s.weight_qos * self._qos.get(request.qos, 0.0), of_parts
             of_job[k, ASSOCIATION], of_job[k, QUALITY], of_partition[k, : len(names), PARTITION] = known[key]
             number[k] = len(names)
-            if s.weight_tres and self.amounts:
-                of_partition[k, : len(names), TRES] = [self._tres(k, name) for name in names]
+            if s.weight_tres:
+                tres = self.tres(k)
+                of_partition[k, : len(names), TRES] = [self._of_tres(tres, name) for name in names]
         return Factors(
             since=np.full(size, NOT_ELIGIBLE, np.int64),
             of_job=of_job,
@@ -518,24 +635,112 @@ class JobPriorities:
         most = max((a.priority or 0 for a in self.site.associations), default=0)
         if own is None or not own.priority or not most:
             return 0.0
+        if "no_normal_assoc" in self._flags:
+            return float(s.weight_assoc * own.priority)
         return s.weight_assoc * own.priority / most
 
     def _compute(self, jobs: Sequence[int], now: int) -> None:
         """Compute the priorities of some jobs."""
         _weigh_all(np.array(jobs, np.int64), now, self._factors, self.priority)
 
-    def _tres(self, job: int, partition: str) -> float:
-        weights = self.settings.weight_tres
-        if not weights or not self.amounts:
-            return 0.0
-        part = next((p for p in self.site.partitions if p.name == partition), None)
-        names = set(part.nodes) if part else set()
+    # --- Trackable resources.
+
+    def tres(self, job: int) -> dict[str, float]:
+        """Return what a job requests, by Slurm's names of resources; memory in MB."""
+        request = self.jobs[job].request
+        nodes = int(self.min_nodes[job])
+        cpus = max(request.cpus or 0, (request.tasks or 0) * (request.cpus_per_task or 1)) or int(self.cpus[job])
+        amounts: dict[str, float] = {"cpu": cpus, "node": nodes, "mem": self._memory(job, cpus, nodes)}
+        tasks = request.tasks or 1
+        for each in request.gres:
+            number = each.number * {"job": 1, "task": tasks}.get(each.per, nodes)
+            for name in dict.fromkeys((f"gres/{each.name}", f"gres/{each.name}:{each.type}" if each.type else "")):
+                if name:
+                    amounts[name] = amounts.get(name, 0) + number
+        for name, number in licence_counts(request.licences).items():
+            amounts[f"license/{name}"] = number
+        return amounts
+
+    def _memory(self, job: int, cpus: int, nodes: int) -> int:
+        """Return the memory in MB that a job requests; without a default, that of the first node of its partition."""
+        request = self.jobs[job].request
+        part = self._partition(request.partitions[0] if request.partitions else "")
+        of_part = (None, None) if part is None else (part.def_mem_per_cpu, part.def_mem_per_node)
+        s = self.settings
+        for per_cpu, per_node in (
+            (request.memory_per_cpu, request.memory_per_node),
+            of_part,
+            (s.def_mem_per_cpu, s.def_mem_per_node),
+        ):
+            if per_cpu is not None:
+                return per_cpu * cpus
+            if per_node:
+                return per_node * nodes
+        if part is None or not part.nodes:
+            return 0
+        return nodes * (self.site.node(part.nodes[0]).memory or 0)
+
+    def _partition(self, name: str) -> Partition | None:
+        return next((p for p in self.site.partitions if p.name == name), None)
+
+    def billing(self, job: int, partition: str, used: Mapping[str, float]) -> float:
+        """Return what a job counts in its usage each second, beside the factor of its QOS.
+
+        Parameters
+        ----------
+        job : int
+            Its index.
+        partition : str
+            The partition in which it runs.
+        used : mapping of str to float
+            What it was given, as far as that is known; else what it asked for counts.
+        """
+        part = self._partition(partition)
+        weights = {} if part is None else part.billing_weights
+        if not weights:
+            return float(used["cpu"])
+        return billable(weights, {**self.tres(job), **used}, "max_tres" in self._flags)
+
+    def billings(self, cpus: Floats) -> Floats:
+        """Return what each job counts in its usage each second, if it has so many CPUs in its first partition."""
+        counted: Floats = cpus.copy()
+        if any(part.billing_weights for part in self.site.partitions):
+            for k, job in enumerate(self.jobs):
+                partition = job.request.partitions[0] if job.request.partitions else ""
+                counted[k] = self.billing(k, partition, {"cpu": float(cpus[k])})
+        counted *= np.array([self.usage_factor(k) for k in range(len(self.jobs))])
+        return counted
+
+    def _of_tres(self, tres: Mapping[str, float], partition: str) -> float:
+        """Return the weighted factor of the resources that a job requests, in a partition."""
+        part = self._partition(partition)
         total = 0.0
-        for tres, weight in weights.items():
-            amount = self.amounts[job].get(tres, 0)
-            has = sum(n.tres.get(tres, 0) for n in self.site.nodes if n.name in names)
-            if "no_normal_tres" in self.settings.priority_flags:
+        for name, weight in self.settings.weight_tres.items():
+            amount = self._amount(name, part, tres)
+            if "no_normal_tres" in self._flags:
                 total += weight * amount
-            elif amount and has:
+                continue
+            has = self._amount(name, part, self._has(partition))
+            if has:
                 total += weight * amount / has
         return total
+
+    def _amount(self, name: str, part: Partition | None, tres: Mapping[str, float]) -> float:
+        """Return an amount of resources; ``billing`` is what they count in a partition, in whole numbers."""
+        if name != "billing":
+            return tres.get(name, 0)
+        weights = {} if part is None else part.billing_weights
+        return int(billable(weights, tres, "max_tres" in self._flags))
+
+    def _has(self, partition: str) -> dict[str, float]:
+        """Return what the nodes of a partition have."""
+        if partition not in self._of_part:
+            part = self._partition(partition)
+            names = set(part.nodes) if part else set()
+            has: dict[str, float] = {}
+            for node in self.site.nodes:
+                if node.name in names:
+                    for name, amount in node.tres.items():
+                        has[name] = has.get(name, 0) + amount
+            self._of_part[partition] = has
+        return self._of_part[partition]

@@ -186,6 +186,8 @@ class SlurmReplay:
         self._more: Ints = random.integers(-SECOND // 4, SECOND // 4, size)  # ms: a run beyond its whole seconds
         main, backfill = random.integers(0, SECOND, 2).tolist()
         self._until: dict[int, int] = {}  # running job: its end in ms
+        self._begun_at: dict[int, int] = {}  # job: the start of its last run in s
+        self._ran_before: Ints = np.zeros(size, np.int64)  # s: in runs after which it was requeued
         self._heap: list[tuple[int, What, int, int]] = []
         if self.whole_seconds:
             self._within[:] = 0
@@ -305,6 +307,7 @@ class SlurmReplay:
         self._codes[waits] = reason[waits]
         for start in starts:
             self.starts.append(start)
+            self._begun_at[start.job] = start.time
             job = self.jobs[start.job]
             self._until[start.job] = time + self._duration(start.job)
             self._add(self._until[start.job], What.END, start.job)
@@ -340,6 +343,7 @@ class SlurmReplay:
             return
         now = time // SECOND
         self._until.pop(job, None)
+        self._ran_before[job] += now - self._begun_at[job]
         self.state.end(job, now, "REQUEUED", requeued=True)
         self.state.submit(job, now, now + REQUEUE_DELAY)
 
@@ -364,6 +368,13 @@ class SlurmReplay:
     def why(self, job: int) -> str:
         """Return why a job waited last, with Slurm's name; ``"None"`` if it did not wait for anything."""
         return self.state.held[job] or reason_of(int(self._codes[job]))
+
+    def waits(self) -> Floats:
+        """Return the seconds that each job waited before all its runs, as ``SlurmJob.wait``; NaN if it did not start."""
+        waited = np.full(len(self.jobs), np.nan)
+        for job, start in self._begun_at.items():
+            waited[job] = start - self.jobs[job].submit - self._ran_before[job]
+        return waited
 
     def first_starts(self) -> Floats:
         """Return the first start of each job in Unix time; NaN if it did not start."""

@@ -715,6 +715,10 @@ class SlurmScheduler(Feature):
             return None
         if (self.tables.job[:, c.RESERVATION] >= 0).any():  # they leave the reservation at its end
             return None
+        if (
+            self.settings.weight_fairshare and not self.settings.fair_tree
+        ):  # its updates walk through waiting and running jobs
+            return None
         never = self.state.never_eligible()
         if never is None:
             return None
@@ -753,7 +757,7 @@ class SlurmScheduler(Feature):
             factors=priorities.factors,
             usage=priorities.shares.usage,
             parents=priorities.shares.parents,
-            billing=cpus * np.array([priorities.usage_factor(k) for k in range(len(never))]),
+            billing=priorities.billings(cpus),
             kept=np.array([priorities.shares.per_second]),
             other=np.zeros((rows, QUEUE_COLUMNS), np.int64),
         )

@@ -38,6 +38,7 @@ from .columns import (
     MEMORY_PER_NODE,
     MIN_CPUS,
     MIN_NODES,
+    NODE_LIMIT,
     PART_MAX_NODES,
     PART_MIN_NODES,
     PER_NODE,
@@ -54,6 +55,7 @@ from .node_bits import copy_set, has_node, intersection, is_within, keep_both, l
 
 NOW_FREE = 0  # what is free now counts
 EMPTY = 1  # the nodes count as if nothing ran on them
+BUSY_FIRST = 2  # as NOW_FREE, of what will be free; nodes on which a job runs now come first (bf_busy_nodes)
 MANY = 500_000  # nodes: no limit
 AHEAD = 4096  # running jobs, one more than are looked ahead; with more of them it takes longer
 
@@ -688,6 +690,66 @@ def _gather_one_by_one(
 
 
 @internal_borrowing
+def _is_idle(n: int, machine: Machine) -> bool:
+    """Return whether nothing runs now on node n."""
+    if machine.parameters[IN_UNITS] > 0:
+        return has_node(machine.some[machine.some.shape[0] - 1], n)
+    return bool(machine.use[n, JOBS_ON] == 0)
+
+
+@internal_borrowing
+def _next_weight(machine: Machine, size: int, weight: int) -> int:
+    """Return the lowest weight above ``weight`` of a usable node that is not chosen; -1: none."""
+    work = machine.work
+    lowest = -1
+    for i in range(size):
+        other = machine.weight[work.node[i]]
+        if not work.chosen[i] and work.cpus[i] > 0 and other > weight and (lowest < 0 or other < lowest):
+            lowest = other
+    return int(lowest)
+
+
+@internal_borrowing
+def _gather_busy(job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, left: Ints) -> bool:
+    """As ``_gather``: by weight, of one weight the nodes on which a job runs now first, then in ascending order (bf_busy_nodes).
+
+    If busy nodes suffice, Slurm 22.05 takes the first idle node of that weight, too, beyond what the job asked for.
+    """
+    work = machine.work
+    for i in range(size):
+        work.chosen[i] = 0
+    left[CPUS_LEFT] = job[MIN_CPUS]
+    left[MOST_LEFT] = job[MIN_CPUS]
+    left[GPUS_LEFT] = job[GPUS_OF_JOB]
+    left[NODES_LEFT] = max(least, wanted)
+    if job[GPUS_OF_JOB] > 0:
+        left[NODES_LEFT] = min(least, wanted)
+    left[LEAST_LEFT] = least
+    if job[REQUIRED] >= 0:
+        most = _take_required(job, machine, size, left, most)
+    if most < 0:
+        return False
+    done = most == 0 or (job[REQUIRED] >= 0 and _complete(left))
+    weight = _next_weight(machine, size, -1)
+    while weight >= 0 and not done:
+        for idle in range(2):
+            for i in range(size):
+                n = work.node[i]
+                if work.chosen[i] or work.cpus[i] <= 0 or machine.weight[n] != weight:
+                    continue
+                if _is_idle(n, machine) != (idle > 0):
+                    continue
+                work.cpus[i] = _cut(job, work.cpus[i], left[MOST_LEFT], left[LEAST_LEFT], machine.threads[n])
+                _choose(work, i, left)
+                most -= 1
+                done = done or most == 0 or _complete(left)
+                if done:
+                    break
+        weight = _next_weight(machine, size, weight)
+    return bool(left[CPUS_LEFT] <= 0 and left[GPUS_LEFT] <= 0 and left[LEAST_LEFT] <= 0)
+
+
+@internal_borrowing
 def _without_small(job: Ints, machine: Machine, size: int, least: int, few: int) -> int:
     """Leave out usable nodes with at most ``few`` CPUs while more than ``least`` are left; return how many are."""
     work = machine.work
@@ -852,13 +914,15 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: In
     free, use, some
         What is free, as in the tables.
     how
-        ``NOW_FREE`` or ``EMPTY``.
+        ``NOW_FREE``, ``EMPTY`` or ``BUSY_FIRST``.
     """
     job = machine.jobs[j]
     part = machine.parts[p]
     in_units = machine.parameters[IN_UNITS] > 0
     least = max(job[MIN_NODES], part[PART_MIN_NODES])
     most = part[PART_MAX_NODES]
+    if job[NODE_LIMIT] > 0:
+        most = min(most, job[NODE_LIMIT])
     wanted = least
     if job[MAX_NODES] > 0:
         most = min(job[MAX_NODES], most)
@@ -884,7 +948,10 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: In
     if machine.parameters[SERIAL_AT_END] > 0 and job[MIN_CPUS] == 1 and wanted == 1:
         one_by_one = True
     left = machine.work.left
-    if one_by_one and job[REQUIRED] < 0:
+    if how == BUSY_FIRST and job[CONTIGUOUS] == 0:
+        if not _gather_busy(job, least, most, wanted, machine, size, left):
+            return 0
+    elif one_by_one and job[REQUIRED] < 0:
         if not _gather_one_by_one(job, least, most, wanted, machine, size, by_load, left):
             return 0
     elif not _gather(job, least, most, wanted, machine, size, left):
@@ -894,7 +961,7 @@ def pick_nodes(j: int, p: int, machine: Machine, mask: Ints, free: Ints, use: In
     number = 0
     for i in range(size):
         number += machine.work.chosen[i]
-    if number > most and job[MAX_NODES] > 0:
+    if number > most and job[MAX_NODES] > 0 and how != BUSY_FIRST:
         return 0
     _deal(job, machine, size)
     if not in_units and not _memory_and_gpus(job, machine, number, free, how):

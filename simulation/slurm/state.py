@@ -247,6 +247,9 @@ class SlurmState:
         self.state = np.full(size, FUTURE, np.int64)
         self.held = [""] * size  # why a waiting job is not eligible
         self._blocked: dict[int, set[int]] = defaultdict(set)  # job: those that wait for it
+        self._single: dict[tuple[str, str], set[int]] = defaultdict(
+            set
+        )  # name and user: jobs that must be the only one
         self._by_id: dict[str, list[int]] = defaultdict(list)
         for k, job in enumerate(self.jobs):
             self._by_id[job.id].append(k)
@@ -262,6 +265,7 @@ class SlurmState:
         self._ended_well: dict[int, bool] = {}
         self._started: set[int] = set()
         self._begin_of = [job.submit + job.request.begin for job in self.jobs]
+        self._parameters(self.begin)  # jobs may be placed before the first pass
 
     # --- What happens.
 
@@ -272,6 +276,8 @@ class SlurmState:
         if begin is not None:
             self._begin_of[job] = begin
         for dependency in self.jobs[job].request.dependencies:
+            if dependency.kind == "singleton":
+                self._single[self._name_of(job)].add(job)
             for name in dependency.jobs:
                 for other in self._by_id.get(name, ()):
                     self._blocked[other].add(job)
@@ -331,14 +337,29 @@ class SlurmState:
         beyond: str = self.tables.limits.of_one_job(job, int(self.tables.job[job, c.LIMIT]))
         return beyond
 
+    def _beyond_node_limits(self, job: int, part: Partition) -> bool:
+        """Return whether a job asks for fewer or more nodes than a partition allows; no number of nodes is one node at least.
+
+        Where jobs are counted in units, they have the nodes that they need, and may be given more than they asked for.
+        """
+        most = part.max_nodes
+        row = self.tables.job[job]
+        if self.tables.in_units:
+            return bool((most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes)
+        request = self.jobs[job].request
+        flags: tuple[str, ...] = next((q.flags for q in self.site.qos if q.name == request.qos), ())
+        if row[c.MIN_NODES] < part.min_nodes and "partitionminnodes" not in flags:
+            return True
+        asked = max(row[c.MIN_NODES], row[c.MAX_NODES])
+        return bool(most is not None and asked > most and "partitionmaxnodes" not in flags)
+
     def _partition_reason(self, job: int, p: int) -> str:
         part = self.tables.partitions[p]
         row = self.tables.job[job]
         each = self.jobs[job]
         if part.max_time is not None and row[c.LIMIT] > part.max_time:
             return "PartitionTimeLimit"
-        most = part.max_nodes
-        if (most is not None and row[c.MIN_NODES] > most) or 0 < row[c.MAX_NODES] < part.min_nodes:
+        if self._beyond_node_limits(job, part):
             return "PartitionNodeLimit"
         if part.allows(each.request.account, each.request.qos, (each.group,) if each.group else ()):
             return "PartitionConfig"
@@ -366,6 +387,10 @@ class SlurmState:
         if any(m is None for m in met):
             return never
         return "" if all(met) else "Dependency"
+
+    def _name_of(self, job: int) -> tuple[str, str]:
+        """Return what the jobs have in common of which only one may run, with singleton: their name and user."""
+        return self.jobs[job].name, self.jobs[job].user
 
     def _is_single(self, job: int) -> bool:
         each = self.jobs[job]
@@ -402,8 +427,19 @@ class SlurmState:
         self._eligible[job] = False
         self.held[job] = ""
         self._started.add(job)
-        self.priorities.started(job, now, float(self.tables.amounts(job)[c.LIMIT_CPUS]))
+        self.priorities.started(job, now, self._billing(job))
         self._release(job, now)
+
+    def _billing(self, job: int) -> float:
+        """Return what a job that has just started counts in its usage each second."""
+        amounts = self.tables.amounts(job)
+        used = {"cpu": float(amounts[c.LIMIT_CPUS])}
+        if not self.tables.in_units:  # else only the CPUs are counted
+            used |= {"node": float(amounts[c.LIMIT_NODES]), "gres/gpu": float(amounts[c.LIMIT_GPUS])}
+            if not self.tables.counts_memory:
+                used["mem"] = 0.0
+        part = int(self.tables.runs[self.tables.row_of[job], c.RUN_PARTITION])
+        return self.priorities.billing(job, self.tables.partitions[part].name, used)
 
     def start_anywhere(self, job: int, now: int) -> None:
         """Let a job start where it would if the machine were empty, for those who look at the priorities alone."""
@@ -414,12 +450,24 @@ class SlurmState:
 
     def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
         """Let a running job end; ``requeued``: it will be submitted again."""
+        self._renew_array(job, now)
         self.tables.remove(job)
         self.priorities.ended(job, now)
         self.priorities.eligible(job, None)
         if requeued:
             return
         self._leave(job, now, state == ENDED_WELL)
+
+    def _renew_array(self, job: int, now: int) -> None:
+        """Let the tasks of an array wait anew that may run no further task until one ends, for bf_min_age_reserve."""
+        array = self.jobs[job].array
+        if not array or not self.settings.bf_min_age_reserve:
+            return
+        running, most = self.tables.arrays[self.tables.job[job, c.ARRAY]].tolist()
+        if 0 < most <= running:
+            for other in self._by_id[array]:
+                if self.state[other] == WAITING:
+                    self.tables.job[other, c.ELIGIBLE] = now
 
     def cancel(self, job: int, now: int) -> None:
         """Cancel a waiting job."""
@@ -441,7 +489,7 @@ class SlurmState:
         self._release(job, now)
 
     def _release(self, job: int, now: int) -> None:
-        for other in list(self._blocked.get(job, ())):
+        for other in sorted({*self._blocked.get(job, ()), *self._single.get(self._name_of(job), ())} - {job}):
             if self.state[other] == WAITING:
                 self._test(other, now)
 
@@ -530,6 +578,7 @@ class SlurmState:
         p[c.ONE_RESERVE] = s.bf_one_resv_per_job
         p[c.SPACE] = s.bf_max_job_test
         p[c.RUNNING_RESERVE] = s.bf_running_job_reserve
+        p[c.BUSY_NODES] = s.bf_busy_nodes
 
     def _pass(self, queue: Ints, backfill: bool) -> list[SlurmStart]:
         """Run a pass over jobs; return what it started in the tables."""

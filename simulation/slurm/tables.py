@@ -14,6 +14,7 @@ from ...instances.formats.slurm_values import hosts_of
 from ...models.array_types import Ints
 from ...models.compiled import compiled
 from ...models.site import Partition, SchedulerSettings, Site
+from ..features.site_limits import names_of_reservations
 from . import columns as c
 from .jobs import SlurmJob, places_of, threads_of
 from .limits import LimitGroups, licence_counts
@@ -112,6 +113,7 @@ class Tables:
         self.gpu_types = sorted({kind for n in self.nodes for kind in n.gpus})
         self._masks: list[c.Marks] = []
         self._mask_rows: dict[bytes, int] = {}
+        self._allowed_rows: dict[tuple[str, str, int, int], int] = {}
         self._partition_tables()
         self._node_tables()
         self._job_tables()
@@ -221,6 +223,9 @@ class Tables:
                 need[k, c.LIMIT_CPUS] = max(need[k, c.LIMIT_CPUS], whole)
         self.need = need
         self.limits = LimitGroups(self.site, jobs, need, self.gpu_types, self.licences)
+        for k in range(len(jobs)):
+            most = self.limits.most_nodes(k)
+            self.job[k, c.NODE_LIMIT] = 0 if most is None else most
 
     def _request(self, row: Ints, job: SlurmJob, part: Partition) -> None:
         r = job.request
@@ -248,17 +253,34 @@ class Tables:
         row[c.LIMIT] = c.YEAR if limit is None else limit
         self._gpus(row, job)
         row[c.CONTIGUOUS] = r.contiguous
-        row[c.ALLOWED] = row[c.REQUIRED] = -1
-        if r.features or r.excluded_nodes:
-            excluded = set(self.named(r.excluded_nodes))
-            fitting = (k for k, n in enumerate(self.nodes) if k not in excluded and matches(r.features, n.features))
-            row[c.ALLOWED] = self._mask(fitting)
+        row[c.REQUIRED] = -1
+        cpus = int(row[c.CPUS_PER_TASK]) * max(1, int(row[c.TASKS_PER_NODE]))
+        memory = r.memory_per_node or (r.memory_per_cpu or 0) * cpus
+        row[c.ALLOWED] = self._allowed(r.features, r.excluded_nodes, cpus, memory)
         if r.nodes:
             row[c.REQUIRED] = self._mask(self.named(r.nodes))
-        row[c.RESERVATION] = -1
-        if r.reservation in self.reservation_names:
-            row[c.RESERVATION] = self.reservation_names.index(r.reservation)
+        row_of = {name: k for k, name in enumerate(self.reservation_names)}
+        row[c.RESERVATION] = next((row_of[name] for name in names_of_reservations(r) if name in row_of), -1)
         row[c.ELIGIBLE] = job.submit
+
+    def _allowed(self, features: str, excluded_nodes: str, cpus: int, memory: int) -> int:
+        """Return the row of the mask of the nodes that a job may have; -1: all.
+
+        ``cpus``, ``memory``: what a node must have, in MB also where memory is not given to jobs.
+        """
+        key = (features, excluded_nodes, cpus, memory)
+        if key not in self._allowed_rows:
+            excluded = set(self.named(excluded_nodes))
+            fitting = [
+                k
+                for k, n in enumerate(self.nodes)
+                if k not in excluded
+                and matches(features, n.features)
+                and n.cpus >= cpus
+                and (n.memory is None or n.memory >= memory)
+            ]
+            self._allowed_rows[key] = self._mask(fitting) if len(fitting) < len(self.nodes) else -1
+        return self._allowed_rows[key]
 
     def _memory(self, row: Ints, per_cpu: int | None, per_node: int | None, part: Partition) -> None:
         s = self.settings
@@ -498,20 +520,21 @@ class Tables:
             self.use[node, c.USE_COLUMNS + run[c.RUN_PARTITION]] += sign
 
     def _spread(self, job: int, nodes: Sequence[int]) -> None:
-        """Write a choice of these nodes on which the CPUs of a job are spread evenly."""
+        """Write a choice of these nodes on which the CPUs of a job are dealt in turns, to those that have some free as long as any has."""
         row = self.job[job]
-        left = int(row[c.MIN_CPUS])
+        total = self.total[list(nodes), c.CPUS]
+        cpus = np.ones(len(nodes), np.int64)
+        for most in (np.minimum(np.maximum(self.free[list(nodes), c.CPUS], 1), total), total):
+            while cpus.sum() < row[c.MIN_CPUS] and (cpus < most).any():
+                open_to = np.flatnonzero(cpus < most)
+                cpus[open_to[: int(row[c.MIN_CPUS] - cpus.sum())]] += 1
+        if row[c.WHOLE]:
+            cpus = total
         taken = np.zeros((len(nodes), 4), np.int64)
-        for i, n in enumerate(nodes):
-            share = -(-left // (len(nodes) - i))
-            cpus = int(self.total[n, c.CPUS])
-            if not row[c.WHOLE]:
-                cpus = max(1, min(share, cpus))
-            left -= share
-            taken[i, TAKEN_NODE] = n
-            taken[i, TAKEN_CPUS] = cpus
-            taken[i, TAKEN_MEMORY] = max(0, cpus * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE])
-            taken[i, TAKEN_GPUS] = row[c.GPUS]
+        taken[:, TAKEN_NODE] = nodes
+        taken[:, TAKEN_CPUS] = cpus
+        taken[:, TAKEN_MEMORY] = np.maximum(0, np.maximum(cpus * row[c.MEMORY_PER_CPU], row[c.MEMORY_PER_NODE]))
+        taken[:, TAKEN_GPUS] = row[c.GPUS]
         self._work.taken[: len(nodes)] = taken[np.argsort(taken[:, TAKEN_NODE])]
 
     def empty_nodes(self, job: int, part: int) -> list[int]:

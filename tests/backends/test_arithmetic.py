@@ -3,12 +3,8 @@
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, backend
-from schedlab.backends.conformance.agreement import Contender, examine_one
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_constructs import ARITHMETIC, RandomArithmetic
-from schedlab.backends.decompositions import ALL, constructs_of
-from schedlab.backends.decompositions.chain import Chain
-from schedlab.backends.decompositions.constructs import NOT_LINEAR
+from schedlab.backends.conformance import ARITHMETIC, Contender, RandomArithmetic, brute_force, examine_one
+from schedlab.backends.decompositions import ALL, NOT_LINEAR, Chain, constructs_of
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
 
@@ -133,3 +129,37 @@ def test_late_times():
         r = sl.solve(m, backend=name, time_limit=30, threads=1)
         start = r.assignment[a].start
         assert r.status == "optimal" and start % day == 7 * 3600 and late <= start < late + day
+
+
+def _solved(model: sl.Model, label: str) -> sl.Result:
+    """Return the result of a backend; skip the test if it is not installed."""
+    contender = Contender(label)
+    if not backend(contender.backend).availability().ok:
+        pytest.skip(f"{contender.backend} is not installed")
+    return sl.solve(model, backend=contender.backend, time_limit=60, threads=1, seed=1, **contender.options)
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_presence_twice_in_a_sum(label: str) -> None:
+    """CP Optimizer 22.2 calls (presenceOf(a) == 1) + presenceOf(a) == 1 feasible."""
+    for negated, total, status in (
+        (False, 1, "infeasible"),
+        (True, 2, "infeasible"),
+        (False, 2, "optimal"),
+        (True, 1, "optimal"),
+    ):
+        m = sl.Model("twice", horizon=9)
+        a = m.interval("a", size=2, optional=True)
+        m.add(sl.holds(a.presence == (0 if negated else 1)) + a.presence == total, "odd")
+        m.minimize(a.presence)
+        assert _solved(m, label).status == status
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_an_expression_in_a_window_that_its_values_never_leave_needs_a_value(label: str) -> None:
+    m = sl.Model("index")
+    i, x = m.integer("i", 0, 2), m.integer("x", 1, 2)
+    m.add(sl.in_domain(sl.element([x, 1, 2], i - 2), [-2, (1, 3), (5, None)]))
+    m.minimize(i)
+    r = _solved(m, label)
+    assert (r.status, r.objective) == ("optimal", 2)

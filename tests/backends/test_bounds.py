@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Limits, Outcome, Result, driver, result, run
-from schedlab.bench.records.record import outcome
-from schedlab.bench.tables.methods import ViewResults
+from schedlab.backends import Limits, Outcome, Result, close, driver, rounded, run
+from schedlab.bench.records import outcome
+from schedlab.bench.tables import ViewResults
 from schedlab.models import Dispatch, Encoding, Job, NodeGroup, Platform, Queue
 
 LOWERINGS: list[dict[str, Any]] = [
@@ -129,12 +129,28 @@ def test_a_bound_that_another_method_refutes_sets_no_gap() -> None:
     def record(method: str, objective: float | None, bound: float | None) -> dict[str, Any]:
         return {
             **{"method": method, "objective": objective, "bound": bound, "status": "feasible", "sense": "minimize"},
-            **{"verified": objective is not None, "seed": 1},
+            **{"verified": objective is not None, "seed": 1, "kind": "project"},
         }
 
     results = ViewResults([record("lp", None, 90.0), record("wrong", None, 120.0), record("lns", 100.0, None)])
     assert results.bound is not None and results.bound["method"] == "lp"
     assert results.contradiction is not None and "wrong" in results.contradiction
+
+
+@pytest.mark.parametrize(
+    ("method", "who"),
+    [
+        ("cpsat:modes", "please report this"),
+        ("cpsat:mine+warm", "mend the formulation 'mine', which is not of schedlab, or its bound"),
+        ("no-such-search", "mend the method 'no-such-search', which is not of schedlab, or its bound"),
+    ],
+)
+def test_a_refuted_bound_says_who_mends_it(method: str, who: str) -> None:
+    common = {"status": "feasible", "sense": "minimize", "seed": 1, "kind": "project"}
+    bad = {**common, "method": method, "objective": None, "bound": 120.0, "verified": False}
+    good = {**common, "method": "lns", "objective": 100.0, "bound": None, "verified": True}
+    contradiction = ViewResults([bad, good]).contradiction
+    assert contradiction is not None and contradiction.endswith(who)
 
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs"])
@@ -206,14 +222,14 @@ class TestRanges:
 
 
 def test_bounds_on_whole_numbers_are_rounded() -> None:
-    assert result.rounded(-1e-6, 1) == 0.0 and result.rounded(3.2, 1) == 4.0 and result.rounded(3.2, -1) == 3.0
-    assert result.rounded(5.00005, 1) == 5.0 and result.rounded(4.99995, -1) == 5.0  # noise
-    assert result.rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
+    assert rounded(-1e-6, 1) == 0.0 and rounded(3.2, 1) == 4.0 and rounded(3.2, -1) == 3.0
+    assert rounded(5.00005, 1) == 5.0 and rounded(4.99995, -1) == 5.0  # noise
+    assert rounded(10**9 + 0.5, 1) == 10**9 + 0.5  # unchanged: its floating-point error may reach whole numbers
 
 
 def test_real_objectives_near_0_are_proven_in_their_own_unit() -> None:
-    assert result.close(0.0, -1e-6) and not result.close(0.0, -1e-6, unit=1e-3)
-    assert result.close(1e9, 1e9 + 500) and not result.close(1e9, 1e9 + 5000)
+    assert close(0.0, -1e-6) and not close(0.0, -1e-6, unit=1e-3)
+    assert close(1e9, 1e9 + 500) and not close(1e9, 1e9 + 5000)
 
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs", "cpo"])

@@ -10,10 +10,9 @@ import time
 
 import pytest
 import schedlab as sl
-from schedlab.backends import INTERRUPTED, Limits, Outcome
-from schedlab.backends.result import Recorder
+from schedlab.backends import INTERRUPTED, Limits, Outcome, Recorder
 from schedlab.backends.solver_thread import GRACE, MAX_ABANDONED, StillRunning, run_in_thread
-from schedlab.models.deadline import Deadline, OutOfTime, within
+from schedlab.models import Deadline, OutOfTime, within
 
 HERE = sl.backends.available()
 HEAD = """

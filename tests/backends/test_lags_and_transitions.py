@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from random_lags import best_job_shop, earliest, job_shop, project
-from schedlab.backends.conformance.brute_force import brute_force
+from schedlab.backends.conformance import brute_force
 from small_models import CASES, INFEASIBLE, built
 
 WORDS = ("lag", "transition", "setup", "forbidden", "no gap", "all or none", "none if")

@@ -5,8 +5,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits
-from schedlab.backends.conformance.agreement import Contender
-from schedlab.backends.conformance.brute_force import brute_force
+from schedlab.backends.conformance import Contender, brute_force
 
 LIMITS = Limits(time=30, threads=1)
 LABELS = ("highs", "highs:pairwise", "pyomo")

@@ -3,9 +3,8 @@
 import pytest
 import schedlab as sl
 from on_backends import LABELS, agrees, same_when_decomposed, usable
-from schedlab.backends.conformance.agreement import Contender
-from schedlab.backends.conformance.random_constructs import RandomLevels
-from schedlab.backends.decompositions.constructs import LEVELS
+from schedlab.backends.conformance import Contender, RandomLevels
+from schedlab.backends.decompositions import LEVELS
 
 
 @pytest.mark.parametrize("label", LABELS)

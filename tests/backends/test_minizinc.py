@@ -8,9 +8,8 @@ from collections.abc import Iterator
 import pytest
 import schedlab as sl
 from minizinc_text import Text
-from schedlab.backends.conformance.brute_force import EnumerationError, Truth, brute_force, domain
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.decompositions.chain import Chain
+from schedlab.backends.conformance import EnumerationError, Truth, brute_force, domain, random_model
+from schedlab.backends.decompositions import Chain
 from schedlab.backends.minizinc import SUPPORTS, to_minizinc
 
 COMMAND = shutil.which("minizinc")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.result import close, relative_gap
+from schedlab.backends import close, relative_gap
 from schedlab.models.language import Assignment
 from schedlab.models.language.bounds import offset_of, origin_of
 

@@ -6,10 +6,8 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits
-from schedlab.backends.conformance.agreement import Contender, fixed, judge
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.decompositions import Construct
-from schedlab.backends.decompositions.chain import decompose
+from schedlab.backends.conformance import Contender, brute_force, fixed, judge
+from schedlab.backends.decompositions import Construct, decompose
 
 LIMITS = Limits(time=30, threads=1)
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex
@@ -86,7 +84,7 @@ def random_points(seed):
 @pytest.mark.parametrize("label", LABELS)
 def test_random_models(label):
     contender = available(label)
-    for seed in range(25):
+    for seed in range(15):
         m = random_points(seed)
         truth = brute_force(m)
         assert judge(m, truth, contender.solve(m, LIMITS)) == []

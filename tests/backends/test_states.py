@@ -5,8 +5,8 @@ import itertools
 import pytest
 import schedlab as sl
 from on_backends import LABELS, agrees, same_when_decomposed, solved, usable
-from schedlab.backends.conformance.random_constructs import RandomStates
-from schedlab.backends.decompositions.constructs import STATES
+from schedlab.backends.conformance import RandomStates
+from schedlab.backends.decompositions import STATES
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 import schedlab as sl
 from on_backends import LABELS, agrees, same_when_decomposed, usable
-from schedlab.backends.conformance.agreement import judge
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.planted import STRUCTURE_FAULTS, faulty
-from schedlab.backends.conformance.random_constructs import RandomStructures
-from schedlab.backends.conformance.run import declaration
-from schedlab.backends.decompositions import Construct
-from schedlab.backends.decompositions.constructs import STATED
+from schedlab.backends.conformance import RandomStructures, brute_force, declaration, faulty, judge
+from schedlab.backends.conformance.planted import STRUCTURE_FAULTS
+from schedlab.backends.decompositions import STATED, Construct
 
 
 @pytest.mark.parametrize("label", LABELS)

@@ -7,15 +7,14 @@ from dataclasses import replace
 import pytest
 from in_process import perform_in_process
 from schedlab.backends import Incumbent, Result
+from schedlab.bench import Run, View
 from schedlab.bench.cli.app import main
-from schedlab.bench.kinds.accounts import fields
-from schedlab.bench.records.record import outcome, plain, record
-from schedlab.bench.records.store import Store
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
+from schedlab.bench.kinds.profit import account_fields
+from schedlab.bench.records import Store, outcome, plain
+from schedlab.bench.records.record import record
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 
 
 @pytest.fixture
@@ -134,7 +133,7 @@ def profit_records(folder, out, scenarios, methods=METHODS):
                 result = Result("feasible", method, "1", problem=problem, incumbents=trace)
                 result.schedule, result.objective = schedule, value
                 result.phases = {"build": 0.0, "lower": 0.0, "solve": 2.0, "total": 2.0}
-                found = outcome(problem, result) | fields(problem, schedule)
+                found = outcome(problem, result) | account_fields(problem, schedule)
                 store.write(record(replace(run, method=method), plain(found), f"2026-01-0{k + 1}T00:00:00+00:00"))
             bound = Result("unknown", "highs", "1", problem=problem, bound=2 * value)
             found = outcome(problem, bound)

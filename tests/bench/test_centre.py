@@ -185,7 +185,7 @@ def test_groups_tell_how_many_jobs_started_as_recorded(bench, in_process, centre
     code, board, _ = bench("leaderboard", *words[1:], "--out", tmp_path / "board")
     text = " ".join(board.split())
     assert code == 0 and "jobs, 61 jobs, of which 60 started" in text, text
-    assert "not started: fcfs 1 (cancelled while they waited, or without room to the end)" in text
+    assert "not started: fcfs 1 (cancelled while they waited or ran, failed, or without room to the end)" in text
     table = [line.split() for line in out[out.index("by user") :].splitlines()]
     at = next(k for k, row in enumerate(table) if row[:1] == ["ana"])
     assert table[at][:3] == ["ana", str(of_ana), "fcfs"], table
@@ -364,6 +364,20 @@ def test_jobs_with_more_cpus_than_their_nodes_hold_are_named(bench, centre, over
     assert code == 2 and "Traceback" not in text, text
     assert re.search(r"job 4 ran with 64 CPUs on 'n[12]', which has 4 on the site", text), text
     assert re.search(r"job 9 ran with 5 CPUs on 'n[12]', which has 4", text) and "--on-unknown skip" in text, text
+
+
+def test_a_job_may_have_all_cpus_of_nodes_of_several_sizes(bench, tmp_path):
+    """5 CPUs on 2 nodes of 1 and 4: as equal units they would be 6."""
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=two\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nNodeName=n1 CPUs=1\nNodeName=n2 CPUs=4\n"
+        "PartitionName=p Nodes=n[1-2] Default=YES\n"
+    )
+    (tmp_path / "jobs.txt").write_text(
+        "JobID|Partition|User|Submit|Start|End|Timelimit|NNodes|NCPUS|NodeList|State\n"
+        "1|p|ana|2024-05-01T10:00:00|2024-05-01T10:00:01|2024-05-01T10:05:00|00:10:00|2|5|n[1-2]|COMPLETED\n"
+    )
+    code, out, err = bench("calibrate", tmp_path / "jobs.txt", "--site", tmp_path / "slurm.conf", "--replays", 1)
+    assert code == 0, out + err
 
 
 def test_jobs_with_more_cpus_than_their_nodes_hold_are_left_out_if_told(bench, centre, overfull):

@@ -6,7 +6,7 @@ import re
 
 import pytest
 from rich.console import Console
-from schedlab.bench.grid import GOOD, Column, Grid, Styled, number, percent
+from schedlab.bench import GOOD, Column, Grid, Styled, number, percent
 from schedlab.bench.pages import Card, Section
 
 HOSTILE = '</td><script>alert("$&%_#{}~^\\")</script>'

@@ -2,12 +2,15 @@
 
 import csv
 import json
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.bench.cli.leaderboard import FIGURES, Replayed, Standing, ranking
 from schedlab.bench.statistics.inference import Blocks, jain_index
+from schedlab.instances.sites import write_site
+from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
 
 DAY = 86_400
 HOUR = 3600
@@ -78,6 +81,15 @@ def test_the_page_and_records_are_written_and_a_second_call_repeats_nothing(on_t
     assert len([r for r in records if "method" in r]) == 4
 
 
+def test_logs_are_ranked_beside_instances_which_have_a_machine_of_their_own(on_three_logs, bench):
+    words = ["first.swf", "eurora_99", "--nodes", "4", "--cores", "1", "--dispatchers", "fcfs,easy", "--jobs", "1"]
+    code, out, err = bench("leaderboard", *words)
+    assert code == 0, err
+    assert "2 logs, ranked by slowdown" in out and "first, 40 jobs" in out and "eurora_99, 99 jobs" in out
+    code, _, err = bench("leaderboard", "eurora_99", "--nodes", "4", "--dispatchers", "fcfs")
+    assert code == 2 and "--nodes: for logs only" in err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -94,9 +106,66 @@ def test_wrong_use_is_told(bench, words, told, tmp_path, monkeypatch):
     assert code == 2 and told in out + err and "Traceback" not in err
 
 
+BEGIN = 1_700_000_000
+HEAD = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|Elapsed|Timelimit|ReqCPUS|AllocCPUS|NNodes|NodeList|State"
+
+
+def stamp(seconds):
+    return datetime.fromtimestamp(BEGIN + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+@pytest.fixture
+def on_a_site(tmp_path, monkeypatch):
+    """Write a site with two nodes, one of which fails, and a log in which jobs are cancelled, also while they run in a replay."""
+    monkeypatch.chdir(tmp_path)
+    nodes = ("n1", "n2")
+    fails = [NodeEvent(BEGIN + 900, "node-down", ("n1",)), NodeEvent(BEGIN + 1500, "node-up", ("n1",))]
+    site = Site(
+        "lab",
+        [SiteNode(name, 8) for name in nodes],
+        [Partition("p", nodes, default=True)],
+        scheduler=SchedulerSettings(select_parameters=("cr_cpu",)),
+        events=fails,
+    )
+    write_site(site, "site.toml")
+    draw = np.random.default_rng(3)
+    lines = [HEAD]
+    for k in range(1, 61):
+        submit, start, ran, cpus = 60 * k, 60 * k + int(draw.integers(0, 500)), int(draw.integers(60, 900)), k % 12 + 1
+        several = 2 if cpus > 8 else 1
+        on = "n[1-2]" if several > 1 else nodes[k % 2]
+        state, given = "COMPLETED", cpus
+        if k % 4 == 0:
+            start, ran, on, state, given = submit + 400, 0, "None assigned", "CANCELLED by 1", 0
+        times = "|".join(stamp(t) for t in (submit, submit, start, start + ran))
+        elapsed = f"{ran // 3600:02}:{ran // 60 % 60:02}:{ran % 60:02}"
+        lines.append(f"{k}|u{k % 3}|a|p|normal|{times}|{elapsed}|00:20:00|{cpus}|{given}|{several}|{on}|{state}")
+    (tmp_path / "jobs.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_figures_are_those_of_bench_simulate_where_jobs_fail_and_are_deleted(on_a_site, bench, in_process):
+    """Job by job: the time in earlier attempts is no wait, and a job that was deleted while it ran has not started."""
+    names = ("fcfs", "easy", "slurm")
+    words = ["jobs.txt", "--site", "site.toml", "--cancelled", "--dispatchers", ",".join(names), "--jobs", "1"]
+    code, _, err = bench("leaderboard", *words, "--csv", "b.csv", "--out", "records")
+    assert code == 0, err
+    rows = {row["dispatcher"]: row for row in csv.DictReader((on_a_site / "b.csv").open())}
+    read = map(json.loads, (path.read_text() for path in (on_a_site / "records").glob("*.json")))
+    records = {record["method"]: record for record in read if "method" in record}
+    assert set(rows) == set(records) == set(names)
+    for name, row in rows.items():
+        metrics = records[name]["metrics"]
+        assert float(row["wait"]) * HOUR == pytest.approx(metrics["wait_mean"], rel=1e-12)
+        assert float(row["slowdown"]) == pytest.approx(metrics["bounded_slowdown_mean"], rel=1e-12)
+    attempts = [(on_a_site / "records" / r["simulation"]["attempts_csv"]).read_text() for r in records.values()]
+    assert any(",1\n" in text for text in attempts) and any(",0\n" in text for text in attempts)
+
+
 def replayed(waits, submit):
     one = np.ones(len(waits), np.int64)
-    return Replayed(submit, np.asarray(waits, np.int64), 60 * one, one, one)
+    wait = np.asarray(waits, np.int64)
+    return Replayed(submit, wait, np.maximum(1, (wait + 60) / 60), one, one)
 
 
 def test_a_dispatcher_whose_replay_failed_has_the_last_rank():

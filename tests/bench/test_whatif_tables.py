@@ -13,7 +13,7 @@ GROUPS = {"partition": {job: "debug" if k % 4 == 0 else "batch" for k, job in en
 def answer(change, wait, dispatcher="slurm", ids=IDS):
     wait = np.atleast_2d(wait)
     submit = SUBMIT[: len(ids)]
-    return VariantReplay(change, dispatcher, ids, submit, 600 + 0 * submit, np.where(wait < 0, -1, submit + wait))
+    return VariantReplay(change, dispatcher, ids, submit, 600 + 0 * submit, np.maximum(wait, -1))
 
 
 def test_differences_are_those_of_the_same_jobs_by_group():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from schedlab.benchmarks import compare, replays
 from schedlab.benchmarks.benchmark import Benchmark, Case, main
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload
 from schedlab.models import NodeGroup, Platform
 
 
@@ -51,4 +51,4 @@ def test_two_versions_are_compared_point_by_point(monkeypatch, capsys):
 @pytest.mark.parametrize("name", replays.FEATURES)
 def test_replays_with_features_have_no_violations(name):
     machine = Platform([NodeGroup("n", 64, {"cores": 1})])
-    replays.FEATURES[name](workload(60, 1, 64, 0.9, 16).on(machine), machine).run()
+    replays.FEATURES[name](lublin_workload(60, 1, 64, 0.9, 16).on(machine), machine).run()

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from bench.executors.test_dask import CLIENT, Heard, marks, perform, runs_of, wait_for
 from schedlab.bench import WrongUse
-from schedlab.bench.records.store import read
+from schedlab.bench.records import read
 from schedlab.bench.runs import dask_executor
 
 

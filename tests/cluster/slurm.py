@@ -12,14 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 from cluster.one_node import NODE, OneNode, missing
-from schedlab.bench import WrongUse
-from schedlab.bench.records.store import Store, read
+from schedlab.bench import FolderPlan, Run, WrongUse, supervise_all
+from schedlab.bench.records import Store, read
 from schedlab.bench.runs import slurm_executor as commands
 from schedlab.bench.runs import slurm_executor as executor
 from schedlab.bench.runs.executors import Setting
-from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.slurm_executor import SlurmExecutor
-from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 pytestmark = [
     pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}"),

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numba
 import pytest
 import schedlab as sl
+from schedlab.heuristics import tiny
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.list_scheduling import tiny
 from schedlab.models import Job, Running
 
 DAY = sl.load("eurora_99").dispatch

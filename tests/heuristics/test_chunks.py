@@ -7,7 +7,7 @@ import schedlab as sl
 from draws import some_now
 from schedlab.heuristics import first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.jobs import impossible
+from schedlab.models.dispatch import impossible
 
 MACHINE = Platform([NodeGroup("gpu", 2, {"cores": 8, "gpus": 2}), NodeGroup("cpu", 3, {"cores": 8})])
 QUEUES = [Queue("q", 600), Queue("night", 60, daily=((50, 80), (120, 140)))]

@@ -6,8 +6,18 @@ import random
 import numpy as np
 import pytest
 from schedlab.heuristics import ListScheduler, NoSchedule, delay_search, multi_search
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
-from schedlab.models.schedule_arrays import POSTPONED
+from schedlab.models import (
+    POSTPONED,
+    Cooling,
+    Dispatch,
+    Job,
+    NodeGroup,
+    Platform,
+    Profit,
+    Queue,
+    Schedule,
+    StepFunction,
+)
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16, "mem": 64})])
 HOT = Cooling("hot noon", (10, 30), (0, 200, 600), ((0, 0, 60), (0, 60, 500)))

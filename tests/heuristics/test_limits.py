@@ -7,7 +7,7 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics import HEURISTICS, ListScheduler, first_solution
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.costs import objective
+from schedlab.heuristics.kernels import objective
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.dispatch.objectives import excess_of
 

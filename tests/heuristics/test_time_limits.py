@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 from schedlab import lns, load, solve
-from schedlab.heuristics import ORDERINGS, Allocator, ListScheduler, delay_search, move_jobs, multi_search, warm_up_for
-from schedlab.heuristics.clock import Clock, KernelStopped
-from schedlab.models.deadline import Deadline
+from schedlab.heuristics import (
+    ORDERINGS,
+    Allocator,
+    Clock,
+    KernelStopped,
+    ListScheduler,
+    delay_search,
+    move_jobs,
+    multi_search,
+    warm_up_for,
+)
+from schedlab.models import Deadline
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -40,7 +49,7 @@ def test_an_interrupted_order_gives_no_schedule(problem):
 
 def test_a_kernel_at_work_is_stopped(problem):
     """One call with a million moves or 100,000 steps of ruin and recreate takes minutes without a clock."""
-    from schedlab.heuristics.kernels.orders import OrderResult
+    from schedlab.heuristics.kernels import OrderResult
     from schedlab.heuristics.list_scheduling import not_worse
     from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
     from schedlab.heuristics.lns.operators import OwnSchedule

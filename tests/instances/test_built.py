@@ -5,8 +5,7 @@ import sys
 import pytest
 import schedlab as sl
 from schedlab.instances import UnknownInstance
-from schedlab.models import PluginError
-from schedlab.models.plugins import NoSuchModule, UnnamedReference, only_named
+from schedlab.models import NoSuchModule, PluginError, UnnamedReference, only_named
 
 SOURCE = """
 import schedlab as sl
@@ -95,6 +94,23 @@ def test_data_that_name_a_module_import_nothing(folder):
     assert "own_shop" not in sys.modules
     with only_named(["own_shop:build"]):
         assert sl.load("own_shop:build").kind == "model"
+
+
+def test_a_function_imports_neighbours_of_its_module_when_it_is_called(folder):
+    """bench has no current folder in its path; an installed module of the same name goes first."""
+    (folder / "own_data_of_shop.py").write_text("SIZES = [3, 4]\n")
+    (folder / "own_shop.py").write_text(
+        "import schedlab as sl\n\ndef late():\n    from own_data_of_shop import SIZES\n\n"
+        "    model = sl.Model('two')\n    model.minimize(model.interval('a', size=sum(SIZES)).end)\n    return model\n"
+    )
+    path = list(sys.path)
+    try:
+        sys.path[:] = [place for place in path if place not in ("", str(folder))]
+        assert sl.solve("own_shop:late", "cpsat", time_limit=60, threads=1).objective == 7
+        assert sys.path[-1] == str(folder)
+    finally:
+        sys.path[:] = path
+        sys.modules.pop("own_data_of_shop", None)
 
 
 def test_a_file_of_this_name_comes_first(folder):

@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.bench.cli.importing import log_instance
-from schedlab.instances import InstanceError, Workload, WorkloadError, load, open_trace, read_trace, write
+from schedlab.instances import (
+    SITE_COLUMNS,
+    InstanceError,
+    SiteColumns,
+    Workload,
+    WorkloadError,
+    cells_of,
+    load,
+    open_trace,
+    read_trace,
+    site_of,
+    write,
+)
 from schedlab.instances.log_preparation import cancellations, with_partition_limits
-from schedlab.instances.site_columns import SITE_COLUMNS, SiteColumns, cells_of, site_of
 from schedlab.models import Dependency, Gres, Platform, Recorded, RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]
@@ -261,7 +272,8 @@ def test_parts_of_a_workload_keep_their_rows(opened: tuple[Workload, Platform]) 
     every = {job: rest for job, *rest in site(w)}
     for part in (w.first(2), w.keep(np.array([3, 1])), w.on(platform), w.between(0, 10)):
         assert all(every[job] == rest for job, *rest in site(part))
-    rescaled = w.at_load(0.5, platform)
+    apart = 60 * np.arange(len(w))
+    rescaled = replace(w, submit=w.submit + apart, release=w.release + apart).at_load(0.5, platform)
     assert rescaled.site is not None
     assert rescaled.site.asked(0) == w.site.asked(0)  # type: ignore[union-attr]
     assert set(rescaled.site.eligible.tolist()) == {-1}  # recorded times mean nothing there

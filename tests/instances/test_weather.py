@@ -7,9 +7,8 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from schedlab.instances import InstanceError, WorkloadError, read_weather
-from schedlab.instances.generators.climate import SEASONS, synthetic
-from schedlab.instances.weather import Weather, weather_csv
+from schedlab.instances import InstanceError, Weather, WorkloadError, read_weather, weather_csv
+from schedlab.instances.generators import SEASONS, synthetic
 from schedlab.models import StepFunction
 from shared_data import DATA as SHARED
 

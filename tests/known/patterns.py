@@ -3,9 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits
-from schedlab.backends.conformance.agreement import Contender, judge
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_models import PATTERNS, RandomPattern
+from schedlab.backends.conformance import PATTERNS, Contender, RandomPattern, brute_force, judge
 
 pytestmark = pytest.mark.known
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex

@@ -8,10 +8,10 @@ import pytest
 from browser import needs_browser, noted, opened
 from report_records import made
 from schedlab.bench.kinds.project import fields
-from schedlab.bench.records.store import Store
+from schedlab.bench.records import Store
 from schedlab.heuristics import first_solution, serial_sgs
 from schedlab.instances import generators, load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 
 METHODS, SEEDS = [f"m{k}" for k in range(10)], (1, 2, 3, 4, 5)
 READY = "document.body.getBoundingClientRect(); document.body.dataset.noted = performance.now();"  # ms since the page was opened

@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, available, run
-from schedlab.models.dispatch.eligible import NotPlaced
+from schedlab.models.dispatch import NotPlaced
 from small_sites import optimum, random_site, violations
 
 pytestmark = pytest.mark.known

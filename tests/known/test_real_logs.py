@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import Workload, read_trace
-from schedlab.instances.formats.sacct import sacct_trace
+from schedlab.instances.formats import sacct_trace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared_data import DATA

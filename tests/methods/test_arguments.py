@@ -10,11 +10,10 @@ import pyomo.environ  # noqa: F401  before docplex, after which it cannot be imp
 import pytest
 import schedlab as sl
 from made_heuristics import made
-from schedlab.backends.cpsat.backend import CpSat
+from schedlab.backends.cpsat import CpSat
 from schedlab.heuristics import HEURISTICS
 from schedlab.methods import SolverMethod, all_classes, method_class
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.deadline import OutOfTime
+from schedlab.models import Dispatch, Job, NodeGroup, OutOfTime, Platform, Queue
 
 PLATFORM = Platform([NodeGroup("n", 3, {"cores": 16})])
 ARGUMENTS = ("warm_start", "gap_limit", "deterministic_limit", "parameters")

@@ -31,6 +31,13 @@ def encoding(earliest=0, horizon=None, ties=0, less=0):
     return made
 
 
+def crowded(problem):
+    """Return the encoding without its machine."""
+    made = encoding()(problem)
+    made.model.constraints = []
+    return made
+
+
 @pytest.fixture(autouse=True)
 def registered():
     from schedlab.models.formulations import FORMULATIONS
@@ -39,8 +46,10 @@ def registered():
     sl.register_formulation("project", "short", encoding(horizon=3))
     sl.register_formulation("project", "tied", encoding(ties=1))
     sl.register_formulation("project", "cheap", encoding(less=5))
+    sl.register_formulation("project", "dear", encoding(less=-5))
+    sl.register_formulation("project", "crowded", crowded)
     yield
-    for name in ("late", "short", "tied", "cheap"):
+    for name in ("late", "short", "tied", "cheap", "dear", "crowded"):
         FORMULATIONS.unregister(f"project.{name}")
 
 
@@ -68,3 +77,29 @@ def test_a_model_with_a_better_objective_than_the_problem_is_told(backend):
     r = sl.solve(project(), method=f"{backend}:cheap", time_limit=20)
     assert (r.status, r.objective, r.bound) == ("feasible", 9, 4)
     assert "'line' values this answer at 4, the problem at 9" in r.message
+
+
+OWNER = "which is not one of schedlab"
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_an_error_of_a_formulation_says_whose_it_is_and_what_to_mend(backend):
+    problem = project()
+    r = sl.solve(problem, method=f"{backend}:crowded", time_limit=20)
+    assert r.status == "error" and f"The formulation 'crowded' is wrong, {OWNER}" in r.message
+    assert "fails the check of 'm'" in r.message and "add the constraint" in r.message
+    start = sl.solve(problem, "multi-sgs").schedule
+    late = sl.solve(problem, method=f"{backend}:late", warm_start=start, time_limit=20)
+    assert f"The formulation 'late' is wrong, {OWNER}: its constraint" in late.message
+    assert "excludes a verified schedule" in late.message
+    dear = sl.solve(problem, method=f"{backend}:dear", time_limit=20)
+    assert (
+        dear.status == "error"
+        and "not that of the problem: it values this answer at 14, the problem at 9" in dear.message
+    )
+
+
+def test_an_error_of_a_formulation_of_schedlab_blames_nobody_else(monkeypatch):
+    monkeypatch.setattr(sl.Project, "formulations", property(lambda self: {"modes": lambda: crowded(self)}))
+    r = sl.solve(project(), method="cpsat:modes", time_limit=20)
+    assert r.status == "error" and OWNER not in r.message

@@ -8,8 +8,8 @@ import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.heuristics import ORDERINGS, PRIORITY_RULES, RULES
-from schedlab.heuristics.method import from_text, to_text
+from schedlab.heuristics import ORDERINGS, PRIORITY_RULES, RULES, from_text
+from schedlab.heuristics.method import to_text
 from schedlab.methods import Method, Start, all_classes, parse_method, parse_start
 
 M = sl.methods

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_heuristics import made
 from schedlab.backends import base, register
-from schedlab.backends.cpsat.backend import CpSat
+from schedlab.backends.cpsat import CpSat
 from schedlab.heuristics import ARGUMENT, HEURISTICS, OPTION, START, Heuristic, Incumbents, first_solution
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 

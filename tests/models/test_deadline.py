@@ -4,7 +4,7 @@ import time
 
 import pytest
 from schedlab.backends import Limits
-from schedlab.models.deadline import Deadline
+from schedlab.models import Deadline
 
 
 def test_a_deadline_counts_from_its_begin():

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.models import Encoding, Item, Knapsack, PluginError, ProjectMax
+from schedlab.models import Encoding, Item, Knapsack, PluginError, ProjectMax, WrongAnswer
 from schedlab.models.dispatch.formulations import counts
 from schedlab.models.formulations import FORMULATIONS, all_formulations, encoding_of
 from schedlab.models.kind import UnknownKind, find
-from schedlab.models.plugins import WrongAnswer
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]

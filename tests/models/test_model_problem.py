@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.models import ProblemError, Schedule
-from schedlab.models.model_problem import ModelProblem
+from schedlab.backends.conformance import brute_force, random_model
+from schedlab.models import ModelProblem, ProblemError, Schedule
 
 
 def painter() -> sl.Model:

@@ -6,12 +6,16 @@ import random
 import numpy as np
 import pytest
 from draws import some_now
+from neighbourhoods import neighbourhood
 from schedlab.backends import Limits, run
 from schedlab.heuristics import first_solution
 from schedlab.models import (
+    POSTPONED,
     Cooling,
     Dispatch,
+    Flat,
     Job,
+    Neighbourhoods,
     NodeGroup,
     Platform,
     ProblemError,
@@ -22,8 +26,6 @@ from schedlab.models import (
     StepFunction,
 )
 from schedlab.models.dispatch.objectives import OBJECTIVES
-from schedlab.models.neighbourhood import Neighbourhoods, neighbourhood
-from schedlab.models.schedule_arrays import POSTPONED, Flat
 
 PLATFORM = Platform([NodeGroup("big", 2, {"cores": 16, "mem": 64}), NodeGroup("small", 1, {"cores": 8, "mem": 64})])
 QUEUES = [Queue("fast", 600), Queue("slow", 7200)]

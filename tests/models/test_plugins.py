@@ -3,8 +3,7 @@
 import sys
 
 import pytest
-from schedlab.models import PluginError
-from schedlab.models.plugins import is_module
+from schedlab.models import PluginError, is_module
 from schedlab.models.registry import Registry, source_hash
 
 GROUP = "schedlab.colours"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.slurm_values import hosts_of
+from schedlab.instances.formats import hosts_of
 from schedlab.models import (
     QOS,
     Association,
@@ -19,8 +19,8 @@ from schedlab.models import (
     Site,
     SiteNode,
     SiteReservation,
+    in_ranges,
 )
-from schedlab.models.site import in_ranges
 
 THIN = [SiteNode(f"n{k}", 16, memory=32_000, weight=10) for k in range(1, 5)]
 FAT = [SiteNode(f"g{k}", 32, 2, 64_000, gpus={"a100": 2, "": 1}, gres={"shard": 8}) for k in (1, 2)]
@@ -170,6 +170,7 @@ def test_what_the_settings_say() -> None:
     settings = SchedulerSettings(accounting_enforce=("associations", "limits", "qos"), priority_flags=("no_fair_tree",))
     assert settings.enforces_associations and settings.enforces_limits and settings.enforces_qos
     assert not settings.fair_tree and not settings.counts_memory
+    assert not SchedulerSettings(priority_flags=("depth_oblivious",)).fair_tree
     assert not SchedulerSettings().enforces_associations
     assert SchedulerSettings(select_parameters=("cr_cpu_memory",)).counts_memory
     assert PBSSettings().by_queue

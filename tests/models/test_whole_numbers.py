@@ -29,7 +29,7 @@ from schedlab.models import (
     StepFunction,
     Task,
 )
-from schedlab.models.dispatch.jobs import whole_jobs
+from schedlab.models.dispatch import whole_jobs
 
 WRONG = [10.9, 10.0, 0.5, None, math.nan, math.inf, -math.inf, True, "5", np.float64(3), np.bool_(True), [1]]
 MACHINE = Platform([NodeGroup("n", 2, {"cores": 4})])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.bench.cli.doctor import registries
-from schedlab.models.plugins import load_reference
+from schedlab.models import load_reference
 
 OPTIONS = {  # group: name, attribute, an option, its value as text and in Python, a wrong value, what is expected
     "rankers": ("by-units", "ByUnits", "first", "wide", "wide", "long", "one of narrow, wide"),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from itertools import product
 from random import Random
 
-from schedlab.models.eviction.jobs import checkpoint_seconds, exact
+from schedlab.models.eviction import checkpoint_seconds, exact
 
 
 def writing_seconds(run, row):

@@ -4,7 +4,7 @@ import random
 
 import pytest
 import schedlab as sl
-from draws import some_seeds_now
+from draws import some_now, some_seeds_now
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
@@ -61,6 +61,7 @@ FEATURES = {
         "reservations": RESERVED,
     },
 }
+JOINED = ("stopped queue", "outage")  # both are in "all but on-demand jobs"
 DISPATCHERS = [
     "easy", "easy++", "conservative", "fcfs", "sjf", "rule:wt", "plan", "psp", "pbs-fifo", "pcp@cpsat", "pcp1@cpsat", "pcp3@cpsat",
     "hcp1@cpsat", "hcp3@cpsat", "mks@cpsat", "cpmodel@cpsat", "portfolio@cpsat", "dardis:throughput",
@@ -69,7 +70,9 @@ DISPATCHERS = [
 
 
 @pytest.mark.parametrize("seeds", some_seeds_now(1, 3))
-@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize(
+    "feature", some_now([*(f for f in FEATURES if f not in JOINED), *JOINED], len(FEATURES) - len(JOINED))
+)
 @pytest.mark.parametrize("dispatcher", DISPATCHERS)
 def test_a_replay_ends_without_a_fault(dispatcher: str, feature: str, seeds: range) -> None:
     options = dict(FEATURES[feature])

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
-from schedlab.models import Job, NodeGroup, Platform, Queue
-from schedlab.simulation import Decision, Start
+from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
+from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.groups import LARGEST, Spread, core_hours, spreads_of
-from schedlab.simulation.metrics import metrics, recorded
+from schedlab.simulation.groups import groups_of, size_name, sizes_asked, spreads_of
+from schedlab.simulation.metrics import job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
@@ -74,6 +74,22 @@ def test_classes_of_units_and_core_hours():
     found = recorded(log(jobs, [0] * 4), PLATFORM)
     assert {name: g.jobs for name, g in found.by("units").items()} == {"1": 2, "2-4": 2}
     assert {name: g.jobs for name, g in found.by("core-hours").items()} == {"below 1": 1, "1-10": 2, "10-100": 1}
+
+
+def test_classes_of_sizes_are_of_the_request_however_a_dispatcher_divides_the_job():
+    """A job of 32 CPUs on 5 nodes has 5 units of 7 CPUs in a log, and 32 of one CPU under slurm; 4 tasks of 8 CPUs are 32, too."""
+    asked = (SiteRequest(cpus=32), SiteRequest(tasks=4, cpus_per_task=8), SiteRequest())
+    shapes = ((5, 7), (4, 8), (2, 4)), ((32, 1), (4, 8), (2, 4))
+    for shape in shapes:
+        jobs = [
+            Job(f"j{k}", 0, 7200, units, {"cores": cores}, "long", runtime=3600, asked=of)
+            for k, ((units, cores), of) in enumerate(zip(shape, asked, strict=True))
+        ]
+        work = Workload.of(sl.Dispatch(Platform([NodeGroup("n", 40, {"cores": 8})]), jobs, QUEUES))
+        assert sizes_asked(work).tolist() == [32, 32, 8] and size_name(work) == "CPUs"
+        found = groups_of(work, job_figures(work, np.zeros(3, np.int64), np.full(3, 3600)))
+        assert {name: g.jobs for name, g in found["units"].items()} == {"17-64": 2, "5-16": 1}
+        assert {name: g.jobs for name, g in found["core-hours"].items()} == {"10-100": 2, "1-10": 1}
 
 
 def test_core_hours_count_the_cores_of_all_units():
@@ -177,6 +193,7 @@ def test_the_groups_of_a_property_make_up_all_jobs():
     assert only.wait.std == pytest.approx(found.wait.std)
 
 
+@pytest.mark.slow
 def test_many_users_do_not_take_long():
     """The limit is a hundred times what it takes: it catches a cost that grows with jobs * users."""
     n = 100_000

@@ -5,9 +5,8 @@ import re
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.models.plugins import WrongAnswer
-from schedlab.simulation import POLICIES, Decision, NodeDecision, OnDemandJob, Preemption, Switching
-from schedlab.simulation.dispatchers.policy import by_submit
+from schedlab.models import WrongAnswer
+from schedlab.simulation import POLICIES, Decision, NodeDecision, OnDemandJob, Preemption, Switching, by_submit
 from schedlab.simulation.forecasts import forecast_jobs
 
 NAN = float("nan")

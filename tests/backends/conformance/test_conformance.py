@@ -1,6 +1,5 @@
 """A small conformance run: enumeration against the definition, backends against enumeration, planted faults."""
 
-import doctest
 import itertools
 from collections import Counter
 
@@ -8,22 +7,23 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends import Limits, Result
-from schedlab.backends.conformance import agreement, brute_force, random_models
-from schedlab.backends.conformance import agreement as copies
-from schedlab.backends.conformance import planted as faults
-from schedlab.backends.conformance import planted as planted_parameters
-from schedlab.backends.conformance import random_models as random_patterns
+from schedlab.backends.conformance import (
+    CONSTRUCTS,
+    PATTERNS,
+    EnumerationError,
+    RandomPattern,
+    agreement,
+    brute_force,
+    declaration,
+    domain,
+    planted,
+    random_model,
+)
 from schedlab.backends.conformance import run as conformance
-from schedlab.backends.conformance import run as declaration
-from schedlab.backends.conformance.brute_force import domain
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.conformance.run import CONSTRUCTS
 from typer.testing import CliRunner
 
 LIMITS = Limits(time=20, threads=1)
-MODULES = (agreement, brute_force, copies, declaration, random_models)
 LABELS = ("cpsat", "highs:pairwise", "highs:time-indexed", "pyomo", "cpo")  # Pyomo cannot be imported after docplex
-enumerate_all = brute_force.brute_force
 
 
 def models(count, seed=1):
@@ -35,11 +35,6 @@ def small_enough(model, most=1500):
     for v in (*model.intervals, *model.integers):
         product *= len(domain(v))
     return product <= most
-
-
-@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
-def test_examples_in_docstrings(module):
-    assert doctest.testmod(module).failed == 0
 
 
 class TestEnumeration:
@@ -54,7 +49,7 @@ class TestEnumeration:
                 s = sl.Assignment(m, dict(zip(variables, chosen, strict=True)))
                 if not m.check(s):
                     values.append(tuple(m.value(e, s) for e in m.objectives))
-            truth = enumerate_all(m)
+            truth = brute_force(m)
             assert truth.feasible == bool(values)
             if values:
                 best = min(values) if m.sense == "minimize" else max(values)
@@ -66,8 +61,8 @@ class TestEnumeration:
         for k in range(9):
             m.integer(f"x{k}", 0, 9)
         m.minimize(-sl.max(m.integers))
-        with pytest.raises(brute_force.EnumerationError):
-            enumerate_all(m, node_limit=5000)
+        with pytest.raises(EnumerationError):
+            brute_force(m, node_limit=5000)
 
 
 class TestRandomModels:
@@ -76,34 +71,34 @@ class TestRandomModels:
         counts = Counter(c for r in made for c in r.constructs)
         assert set(counts) == set(CONSTRUCTS)
         assert min(counts.values()) >= conformance.LEAST_SHARE * len(made)
-        infeasible = sum(not enumerate_all(r.model).feasible for r in made[:60])
+        infeasible = sum(not brute_force(r.model).feasible for r in made[:60])
         assert infeasible >= 12
 
     def test_are_the_same_for_the_same_seed(self):
-        assert declaration.declaration(random_model(5).model) == declaration.declaration(random_model(5).model)
+        assert declaration(random_model(5).model) == declaration(random_model(5).model)
 
     def test_written_as_python_they_declare_the_same(self):
         for m in models(25):
             scope = {"sl": sl}
-            exec(declaration.declaration(m), scope)
-            again = enumerate_all(scope["m"])
-            assert again.objectives == pytest.approx(enumerate_all(m).objectives)
+            exec(declaration(m), scope)
+            again = brute_force(scope["m"])
+            assert again.objectives == pytest.approx(brute_force(m).objectives)
 
 
 class TestCopies:
     def test_shifted_and_permuted_have_the_same_optimum(self):
         for m in models(30):
-            truth = enumerate_all(m)
-            for kind in (copies.Copy, copies.Shifted, copies.Permuted):
+            truth = brute_force(m)
+            for kind in (agreement.Copy, agreement.Shifted, agreement.Permuted):
                 copied = kind(m)
-                found = enumerate_all(copied.model)
+                found = brute_force(copied.model)
                 assert found.objectives == pytest.approx(truth.objectives)
                 if found.best:
                     assert m.check(copied.back(found.best)) == []
 
     def test_more_capacity_is_never_worse(self):
         for m in models(30):
-            truth, roomier = enumerate_all(m), enumerate_all(copies.Roomier(m).model)
+            truth, roomier = brute_force(m), brute_force(agreement.Roomier(m).model)
             if truth.feasible:
                 assert agreement.compare(m, roomier.objectives, truth.objectives) <= 0
 
@@ -112,44 +107,44 @@ class TestCopies:
         a, b = m.interval("a", size=3, start=(7, 9)), m.interval("b", size=2, start=(7, 20))
         m.add(sl.no_overlap([a, b]))
         m.minimize(sl.max([a.end, b.end]))
-        shifted = copies.Shifted(m)
-        best = enumerate_all(shifted.model).best
-        assert enumerate_all(m).objectives == (12,)
+        shifted = agreement.Shifted(m)
+        best = brute_force(shifted.model).best
+        assert brute_force(m).objectives == (12,)
         assert max(best.end) == 12 - shifted.shift
 
 
 class TestPatterns:
-    @pytest.mark.parametrize("pattern", random_patterns.PATTERNS)
+    @pytest.mark.parametrize("pattern", PATTERNS)
     def test_each_has_solutions_and_is_small(self, pattern):
         feasible = 0
         for seed in range(40):
-            made = random_patterns.RandomPattern(pattern, seed)
+            made = RandomPattern(pattern, seed)
             assert made.used <= set(CONSTRUCTS)
-            feasible += enumerate_all(made.model).feasible
+            feasible += brute_force(made.model).feasible
         assert feasible >= 20
 
     def test_each_eighth_model_is_of_a_pattern(self):
-        counts = Counter(p for k in range(64) for p in random_patterns.PATTERNS if p in random_model(k).constructs)
-        assert counts == dict.fromkeys(random_patterns.PATTERNS, 2)
+        counts = Counter(p for k in range(64) for p in PATTERNS if p in random_model(k).constructs)
+        assert counts == dict.fromkeys(PATTERNS, 2)
 
 
 class TestPlantedFaults:
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", planted_parameters.PARAMETERS)
+    @pytest.mark.parametrize("name", planted.PARAMETERS)
     def test_a_parameter_that_is_wrong_is_caught(self, name):
         """CP-SAT is wrong with it or ends its process; ``tests/backends/cpsat`` tests where the backend sets it."""
-        if not planted_parameters.known_to_be_wrong(name):
+        if not planted.known_to_be_wrong(name):
             pytest.skip("this version of ortools is not known to be wrong with the parameter")
-        assert planted_parameters.caught_by(name, seed=1, most=100) is not None
+        assert planted.caught_by(name, seed=1, most=100) is not None
 
     @pytest.mark.slow
     def test_each_is_caught(self):
-        caught = conformance.catch_faults(faults.FAULTS, seed=1)  # 515 models catch all
+        caught = conformance.catch_faults(planted.FAULTS, seed=1)  # 515 models catch all
         assert [name for name, k in caught.items() if k is None] == []
         assert len(caught) >= 6
 
     def test_a_faithful_copy_is_not(self):
-        class Faithful(copies.Copy):
+        class Faithful(agreement.Copy):
             """The copy has no fault."""
 
         assert conformance.catch_faults([Faithful], seed=1, most=40) == {"Faithful": None}
@@ -163,7 +158,7 @@ class TestJudgement:
         return m
 
     def verdict(self, m, result):
-        return agreement.judge(m, enumerate_all(m), result)
+        return agreement.judge(m, brute_force(m), result)
 
     def answer(self, m, start, status="optimal", objective=None, bound=None):
         s = sl.Assignment(m, {m.intervals[0]: start})
@@ -272,7 +267,7 @@ class TestCommand:
         return lambda *words: CliRunner().invoke(app, words)
 
     def test_prints_what_was_met_and_passes(self, run, monkeypatch):
-        monkeypatch.setattr(conformance, "FAULTS", faults.FAULTS[:2])
+        monkeypatch.setattr(conformance, "FAULTS", planted.FAULTS[:2])
         result = run("--count", "12", "--seed", "3", "--backends", "cpsat")
         assert result.exit_code == 0, result.output
         for word in ("12 models", "cumulative", "cpsat", "DroppedConstraint", "conformant"):
@@ -287,7 +282,7 @@ class TestCommand:
         """The backend minimizes models that are to be maximized."""
 
         def minimized(self, model, limits):
-            copied = faults.SenseForgotten(model)
+            copied = planted.SenseForgotten(model)
             return agreement.brought_back(copied, agreement.run(copied.model, "cpsat", limits))
 
         monkeypatch.setattr(agreement.Contender, "solve", minimized)

@@ -9,8 +9,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends import Limits
-from schedlab.backends.conformance.agreement import Contender, fixed, judge
-from schedlab.backends.conformance.brute_force import brute_force
+from schedlab.backends.conformance import Contender, brute_force, fixed, judge
 from schedlab.models import Mode, Project, Resource, Task
 
 LIMIT = 0.05  # CP-SAT's deterministic time: about a second; with one interval per mode there is no proof in 0.15

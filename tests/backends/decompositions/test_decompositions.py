@@ -13,16 +13,14 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends import Conflict, Limits, base, register, run
+from schedlab.backends.conformance import Truth, brute_force, random_model
 from schedlab.backends.conformance import run as conformance
 from schedlab.backends.conformance.agreement import Keeper
-from schedlab.backends.conformance.brute_force import Truth, brute_force
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.decompositions import ALL, Construct, constructs_of
-from schedlab.backends.decompositions.chain import Chain, decompose, linear_model
+from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of, decompose, linear_model
 
 LIMITS = Limits(time=20, threads=1)
-MODELS = 60
-CONTAINING = 25  # random models that are decomposed for each construct
+MODELS = 40
+CONTAINING = 12  # random models that are decomposed for each construct
 WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, the whole model becomes linear
 
 
@@ -103,7 +101,7 @@ def test_some_constructs_are_enough_for_every_model(seed: int) -> None:
 
 @pytest.mark.parametrize("supports", [frozenset(), frozenset([Construct.REAL])])
 def test_a_linear_model_has_whole_coefficients_where_the_model_has_them(supports: frozenset[Construct]) -> None:
-    for seed in range(1, 61):
+    for seed in range(1, 31):
         m, truth = one_objective(seed)
         made = Chain(m, supports)
         assert not made.model.intervals and constructs_of(made.model) <= supports & constructs_of(m)

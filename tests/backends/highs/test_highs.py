@@ -13,8 +13,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Limits, run
 from schedlab.heuristics import multi_search
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.neighbourhood import Neighbourhoods
+from schedlab.models import Dispatch, Job, Neighbourhoods, NodeGroup, Platform, Queue
 
 
 def job_shop(seed: int, jobs: int = 6, machines: int = 4, horizon: int = 300) -> sl.Model:
@@ -120,12 +119,16 @@ def test_a_conflict_names_the_constraints(lowering: str) -> None:
     assert set(r.conflict.names) == {"a before b", "b ends by ten"}
 
 
-def test_a_conflict_beyond_the_relaxation_is_said_to_be_unknown() -> None:
+def test_a_conflict_beyond_the_relaxation_is_found_by_leaving_out_constraints() -> None:
     m = sl.Model("coins")
     coins = [m.boolean(f"coin {k}") for k in range(3)]
-    m.add(sl.sum(coins, weights=[6, 10, 15]) == 12)
+    m.add(coins[0] + coins[1] >= 1, "one of two")
+    m.add(sl.sum(coins, weights=[6, 10, 15]) == 12, "twelve")
     r = sl.solve(m, backend="highs")
-    assert (r.status, r.conflict.names) == ("infeasible", None) and "linear relaxation" in r.conflict.reason
+    assert (r.status, r.conflict.names) == ("infeasible", ("twelve",))
+    assert "without any one of them, the others can" in r.conflict.reason
+    none = sl.compile(m, "highs").conflict(5.0)
+    assert none.names is None and "linear relaxation" in none.reason
 
 
 @pytest.mark.parametrize("backend", ["highs", "cpsat", "cpo"])

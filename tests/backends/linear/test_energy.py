@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.linear.form import safe_bound
+from schedlab.backends.conformance import random_model
+from schedlab.backends.linear import safe_bound
 
 
 def machine(seed):

@@ -12,7 +12,7 @@ import pytest
 import schedlab as sl
 from schedlab.backends.linear import lower
 from schedlab.backends.linear.form import Affine, FormBuilder, ranges
-from schedlab.backends.linear.slots import Grid
+from schedlab.backends.linear.time_indexed import Grid
 
 LOWERINGS = ("pairwise", "time-indexed")
 Declared = tuple[sl.Model, float]

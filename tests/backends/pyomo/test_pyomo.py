@@ -8,8 +8,7 @@ import sys
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits, UnknownName, run
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_models import general_model
+from schedlab.backends.conformance import brute_force, general_model
 from schedlab.backends.pyomo import options
 
 

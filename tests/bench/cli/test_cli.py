@@ -14,7 +14,7 @@ import pytest
 import schedlab as sl
 from rich.console import Console
 from schedlab.bench.cli import doctor
-from schedlab.bench.records.store import read
+from schedlab.bench.records import read
 from schedlab.instances import load
 from schedlab.simulation import dispatcher_names
 

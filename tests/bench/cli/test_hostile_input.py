@@ -8,12 +8,12 @@ import sys
 
 import pytest
 import schedlab.bench
-from schedlab.bench.errors import exit_code
+from schedlab.bench import Run, exit_code, plan
+from schedlab.bench.records import Store, jobs_file, read, stem_of
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store, first_fault, jobs_file, read, stem_of
-from schedlab.bench.runs.selection import Run, plan
+from schedlab.bench.records.store import first_fault
 from schedlab.bench.terminal import Plain
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 
 NASTY = "[/red]\x1b[31m\r\u202e:smile:$\\frac[bold]\x07\x9b2J"
 SHOWN = "[/red]\\x1b[31m\\r\\u202e:smile:$\\frac[bold]\\x07\\x9b2J"
@@ -127,7 +127,7 @@ class TestNames:
         """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
         monkeypatch.setattr("schedlab.bench.runs.local_executor.Child", None)  # no run is started
-        from schedlab.bench.runs.selection import RunRequest
+        from schedlab.bench import RunRequest
         from schedlab.instances import load
 
         [run] = plan(load(day), str(day), RunRequest(methods=["multi-search"], first=2))

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 from schedlab.bench.cli.options import with_options
-from schedlab.bench.replays.settings import SETTINGS
+from schedlab.bench.replays import SETTINGS
 from typer.testing import CliRunner
 
 

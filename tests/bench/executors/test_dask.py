@@ -12,13 +12,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from schedlab.bench import WrongUse
-from schedlab.bench.records.store import Store, read
+from schedlab.bench import FolderPlan, Run, WrongUse, supervise_all
+from schedlab.bench.records import Store, read
 from schedlab.bench.runs import dask_executor as module
 from schedlab.bench.runs.dask_executor import DaskExecutor
 from schedlab.bench.runs.executors import Setting
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 # A worker process that leaves a mark with its parents, works as long as its method says, and reports its threads.
 PLANTED = """

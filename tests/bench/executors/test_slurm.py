@@ -15,13 +15,12 @@ from pathlib import Path
 import psutil
 import pytest
 from bench.executors.test_dask import PLANTED, Heard, marks, runs_of
-from schedlab.bench import WrongUse
-from schedlab.bench.records.store import Store, read
+from schedlab.bench import FolderPlan, WrongUse, supervise_all
+from schedlab.bench.records import Store, read
 from schedlab.bench.runs import slurm_executor as executor
 from schedlab.bench.runs.executors import Setting, Task
 from schedlab.bench.runs.local_executor import needed
 from schedlab.bench.runs.slurm_executor import SlurmExecutor, groups, packed, script_of, write_batch
-from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
 # Each command is this script under the name of a command of SLURM; the elements of arrays are files NAME|JOB|INDEX.PID.
 FAKE = """#!{python}

@@ -9,17 +9,15 @@ import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import Result
-from schedlab.bench import WrongUse
+from schedlab.bench import Run, View, WrongUse
 from schedlab.bench.cli.guide import DayOfScenario, confusion, errors_by_distance, learn, leave_out, usual
-from schedlab.bench.kinds.accounts import fields
-from schedlab.bench.records.record import outcome, record
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
+from schedlab.bench.kinds.profit import account_fields
+from schedlab.bench.records import outcome
+from schedlab.bench.records.record import record
 from schedlab.heuristics import multi_search
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
-from schedlab.instances.files.writing import write_whole
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Day, Leaf, Split
+from schedlab.instances.files import content_of, write_whole
+from schedlab.models.profit import MAXIMISE, OPTIMISE, Day, Leaf, Split
 
 BUSY = (9, 9, 9, 8, 3, 2)  # nodes of 10 that are busy, day after day: 0.8 and less is followed by days below 700 W
 UNTIL = len(BUSY) * 86400
@@ -87,7 +85,7 @@ def file(instance: Path, scenario: str, out: Path, method: str = "multi-search",
     schedule = sl.Schedule({job: start + late for job, start in found.start.items()}, found.nodes)
     result = Result("feasible", method, "1", problem=problem)
     result.schedule, result.objective = schedule, problem.value(schedule)
-    whole = record(run, outcome(problem, result) | fields(problem, schedule), "2024-01-01T00:00:00")
+    whole = record(run, outcome(problem, result) | account_fields(problem, schedule), "2024-01-01T00:00:00")
     out.mkdir(exist_ok=True)
     path = out / f"{method.replace(':', '_')}.{scenario.replace(',', '_')}.json"
     write_whole(path, json.dumps(whole))

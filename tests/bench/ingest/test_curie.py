@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 from schedlab.instances import load
-from schedlab.instances.formats.cooling_tables import cooling
+from schedlab.instances.formats import cooling
 from shared_data import DATA
 
 CURIE = DATA / "cea_curie_2011"

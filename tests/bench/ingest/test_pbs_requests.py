@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from schedlab import WrongValue
+from schedlab.instances import state_from_pbs
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.instances.sites.pbs_state import state_from_pbs
 from schedlab.simulation import decide
 
 NOW = 1_479_277_336

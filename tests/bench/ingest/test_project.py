@@ -8,6 +8,7 @@ import pytest
 import schedlab
 from fuzz_seeds import IMOPSE, MSLIB
 from schedlab.instances import (
+    LIBRARIES,
     Instance,
     load,
     read_fjsplib,
@@ -18,7 +19,6 @@ from schedlab.instances import (
     read_patterson,
     read_psplib,
 )
-from schedlab.instances.classic import LIBRARIES
 from schedlab.instances.formats.shops import (
     read_aircraft_landing,
     read_flow_shop,

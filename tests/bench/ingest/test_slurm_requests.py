@@ -7,17 +7,11 @@ from pathlib import Path
 
 import pytest
 from schedlab import WrongValue
-from schedlab.instances.formats.slurm_values import waiting_tasks
+from schedlab.instances import free_licences, reservations_in_text, state_from_slurm
+from schedlab.instances.formats import waiting_tasks
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.instances.sites.slurm_state import (
-    SlurmNode,
-    free_licences,
-    node_words,
-    reservations_in_text,
-    state_from_slurm,
-)
-from schedlab.simulation import decide
-from schedlab.simulation.shadow import faults
+from schedlab.instances.sites.slurm_state import SlurmNode, node_words
+from schedlab.simulation import decide, faults
 from shared_data import DATA
 
 NOW = 1_700_000_000

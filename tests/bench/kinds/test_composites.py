@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from schedlab.bench import Run, RunRequest, View, plan
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.dispatch import run_composite
-from schedlab.bench.records.store import files, read
+from schedlab.bench.records import files, read
 from schedlab.bench.runs.local_executor import HandOver, with_best
-from schedlab.bench.runs.selection import Run, RunRequest, plan
-from schedlab.bench.runs.view import View
 from schedlab.instances import load, write
 from schedlab.methods import parse_method
 

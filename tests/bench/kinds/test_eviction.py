@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
+from schedlab.bench import View, defaults, key_of
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.eviction import EvictionResults, EvictionRow
-from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.selection import key_of
-from schedlab.bench.runs.view import View, defaults
+from schedlab.bench.records import files, read
 from schedlab.instances import InstanceError, generators, load, write
 
 SETTINGS = 'kind = "eviction"\nnodes_needed = 100\ndeadline_s = 200\nstep_s = 60\n'

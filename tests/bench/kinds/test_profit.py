@@ -8,19 +8,14 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from rich.console import Console
-from schedlab.bench import WrongUse
-from schedlab.bench.kinds.accounts import fields
+from schedlab.bench import Run, RunRequest, View, WrongUse, defaults, key_of, one_scenario, plan, scenarios_of
 from schedlab.bench.kinds.base import show_results
-from schedlab.bench.kinds.profit import ProfitResults, scenario_results
-from schedlab.bench.records.record import times
-from schedlab.bench.records.store import files, read
-from schedlab.bench.runs import view as usual
+from schedlab.bench.kinds.profit import ProfitResults, account_fields, scenario_results
+from schedlab.bench.records import files, read, times
 from schedlab.bench.runs.progress import worst_case
-from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
-from schedlab.bench.runs.view import View, one_scenario, scenarios_of
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.models.profit import problem as profit_account
+from schedlab.models.profit import makespan
 
 OWN = "air,summer,cheap"
 pytestmark = pytest.mark.usefixtures("in_process")
@@ -136,7 +131,7 @@ class TestPlans:
 
     def test_defaults_by_size(self, centre):
         small, medium = load("profit_small"), load("profit_medium")
-        assert list(usual.defaults(medium)) == [View(scenario=medium.centre.default)]
+        assert list(defaults(medium)) == [View(scenario=medium.centre.default)]
         assert {r.method for r in plan(small, "profit_small", RunRequest())} > {
             r.method for r in plan(medium, "profit_medium", RunRequest())
         }
@@ -188,7 +183,7 @@ class TestRecords:
         problem = load(centre).profit
         late = first_solution(problem)
         late.start = {job: problem.horizon_end + start for job, start in late.start.items()}
-        found = fields(problem, late)
+        found = account_fields(problem, late)
         assert found["account"]["horizon"]["pue"] is None
         assert [d["pue"] for d in found["daily"]] == [None, None]
         assert found["account"]["end"]["profit"] > found["account"]["horizon"]["profit"]
@@ -311,7 +306,7 @@ class TestCommands:
             problem = View(**r["view"]).of(load(centre))
             assert r["objective"] == pytest.approx(problem.value(problem.read(r["schedule"])))
             assert r["sense"] == "maximize" and key_of(r) == r["key"]
-            assert r["account"]["end"]["end"] == profit_account.makespan(problem, problem.read(r["schedule"]))
+            assert r["account"]["end"]["end"] == makespan(problem, problem.read(r["schedule"]))
 
     def test_show_and_list(self, bench, centre):
         code, out, _ = bench("show", centre)

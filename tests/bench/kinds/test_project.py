@@ -5,11 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from schedlab.bench import RunRequest, defaults, plan
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.project import drawn_sections
-from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.selection import RunRequest, plan
-from schedlab.bench.runs.view import defaults
+from schedlab.bench.records import files, read
 from schedlab.instances import Instance, generators, load, write
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.gantt import pack

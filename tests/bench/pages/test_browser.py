@@ -9,7 +9,7 @@ from report_records import made
 from schedlab.bench.pages.report import content_of, write_report
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of as content_of_files
+from schedlab.instances.files import content_of as content_of_files
 
 pytestmark = needs_browser
 USE = """

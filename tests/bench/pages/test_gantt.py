@@ -7,11 +7,11 @@ import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
 from schedlab.bench.pages.report import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, content_of, packed
-from schedlab.bench.records.verify import Instances
-from schedlab.bench.statistics.sample import sample_of
+from schedlab.bench.records import Instances
+from schedlab.bench.statistics import sample_of
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of as content_of_files
+from schedlab.instances.files import content_of as content_of_files
 from schedlab.models import Project, Resource, Schedule, Task
 from schedlab.models.gantt import Bar, Cells, Gantt, Row
 

@@ -14,20 +14,17 @@ import pytest
 import schedlab
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schedlab.bench import Run, View
 from schedlab.bench.pages.panels import Frame, chart, means
 from schedlab.bench.pages.plot import OTHERS, legend_of, plot
-from schedlab.bench.records.record import plain, record
-from schedlab.bench.records.store import Store, stem_of
-from schedlab.bench.replays.settings import ReplaySettings
-from schedlab.bench.replays.worker import replay_in_worker
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
+from schedlab.bench.records import Store, plain, stem_of
+from schedlab.bench.records.record import record
+from schedlab.bench.replays import ReplaySettings, replay_in_worker
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.gantt import rectangles, shares
-from schedlab.simulation import JobsTable, NodeRanges, read_jobs
-from schedlab.simulation.outputs import Kind
+from schedlab.simulation import JobsTable, Kind, NodeRanges, read_jobs
 
 VOID = {"meta", "br", "img", "link", "input"}
 ONE_CORE = (Kind(request={"cores": 1}),)

@@ -2,21 +2,23 @@
 
 import re
 
+import numpy as np
 import pytest
 from schedlab.bench.kinds.profit import (
     Axis,
     axis_of,
+    caption,
     chosen,
     drawn_of,
     incumbents,
     known_pues,
     limits,
+    over_time,
     pues,
     scenario_results,
-    total_pue,
     trend,
 )
-from schedlab.bench.records.store import files, read
+from schedlab.bench.records import files, read
 
 OWN = "air,summer,cheap"
 
@@ -57,14 +59,26 @@ class TestChoice:
 class TestCurves:
     def test_the_pue_of_segments_is_that_of_the_account(self, scenarios):
         for r in (r for results in scenarios.values() for r in results.records if r.get("operation")):
-            assert total_pue(r["operation"]) == pytest.approx(r["account"]["horizon"]["pue"], rel=1e-4)
-            assert all(p is None or p >= 1 for p in pues(r["operation"]))
+            curves = r["operation"]
+            watts, cooling = (np.array(curves["segments"][name]) for name in ("watts", "cooling"))
+            edges = np.minimum([curves["begin"], *curves["segments"]["end"]], curves["until"])
+            total = 1 + np.diff(edges) @ cooling / (np.diff(edges) @ watts)
+            assert total == pytest.approx(r["account"]["horizon"]["pue"], rel=1e-4)
+            assert all(p is None or p >= 1 for p in pues(curves))
+
+    def test_the_pue_of_a_picture_is_that_of_the_account_to_the_last_digit(self, scenarios):
+        results = scenarios[OWN]
+        [record] = [r for r in results.records if r["method"] == "lns"]
+        axis = axis_of([record["operation"]])
+        for pue in (record["account"]["horizon"]["pue"], 1.43636):
+            account = {**record["account"], "horizon": {**record["account"]["horizon"], "pue": pue}}
+            text = f"overall up to the horizon: {pue:.4f}"
+            assert text in over_time("a", {**record, "account": account}, axis)
+            assert f"PUE {pue:.4f}," in caption({**record, "account": account})
 
     def test_where_nothing_runs_there_is_no_pue(self):
         idle = {"begin": 0, "until": 20, "segments": {"end": [10, 20], "watts": [0.0, 50.0], "cooling": [0.0, 5.0]}}
         assert pues(idle) == [None, 1.1]
-        assert total_pue(idle) == pytest.approx(1.1)
-        assert total_pue(idle | {"until": 10}) is None
 
     def test_the_trend_is_the_linear_regression_of_the_days_on_which_something_runs(self):
         days = [{"pue": p} for p in (1.1, None, 1.3, 1.2)]

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.random import default_rng
 from schedlab.bench.pages.panels import MOST_JOBS, Frame, chart
 from schedlab.models import NodeGroup, Platform
-from schedlab.simulation import JobsTable, NodeRanges
-from schedlab.simulation.outputs import Kind
+from schedlab.simulation import JobsTable, Kind, NodeRanges
 
 DAY = 86_400
 NODES = 65

@@ -4,9 +4,9 @@ import json
 
 import pytest
 import schedlab as sl
-from schedlab.bench.records.record import answer, plain, record
-from schedlab.bench.records.store import Store
-from schedlab.bench.runs.selection import RunRequest, plan
+from schedlab.bench import RunRequest, plan
+from schedlab.bench.records import Store, answer, plain
+from schedlab.bench.records.record import record
 from schedlab.instances import load
 
 METHODS = ["multi-search", "first-solution:est", "lagrangian"]

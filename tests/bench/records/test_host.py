@@ -5,13 +5,11 @@ import platform
 
 import psutil
 import pytest
-from schedlab.bench import WrongUse, read_results
+from schedlab.bench import Run, WrongUse, read_results
 from schedlab.bench.pages.plot import plot
+from schedlab.bench.records import Store, faults_of_form, read
 from schedlab.bench.records import record as machine
 from schedlab.bench.records.record import record
-from schedlab.bench.records.store import Store, read
-from schedlab.bench.records.verify import faults_of_form
-from schedlab.bench.runs.selection import Run
 
 RUN = Run("day", "day", "c", "multi-search", kind="dispatch")
 

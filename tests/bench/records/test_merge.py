@@ -4,16 +4,8 @@ import json
 
 import pytest
 from report_records import made
-from schedlab.bench.records.store import (
-    NAME,
-    Store,
-    faults_of_manifest,
-    files,
-    name_of,
-    read,
-    read_manifest,
-    write_manifest,
-)
+from schedlab.bench.records import NAME, Store, faults_of_manifest, files, name_of, read, write_manifest
+from schedlab.bench.records.store import read_manifest
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -37,7 +29,7 @@ def versions(folder):
 
 def changed(record, **fields):
     """A record with other fields and the key that belongs to them."""
-    from schedlab.bench.runs.selection import key_of
+    from schedlab.bench import key_of
 
     found = record | fields
     return found | {"key": key_of(found)}

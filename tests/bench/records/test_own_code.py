@@ -49,8 +49,8 @@ def records(bench, tmp_path, monkeypatch):
 
 def rewritten(folder, edit):
     """Change a record as somebody would who wants it to be read: its key fits."""
-    from schedlab.bench.records.store import name_of
-    from schedlab.bench.runs.selection import key_of
+    from schedlab.bench import key_of
+    from schedlab.bench.records import name_of
 
     path = next(folder.glob("*.json"))
     record = json.loads(path.read_text())

@@ -7,10 +7,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from schedlab.bench import WrongUse, read_results
-from schedlab.bench.records.record import platform_of, record
-from schedlab.bench.records.store import Store, files, name_of, read
-from schedlab.bench.runs.selection import Run
+from schedlab.bench import Run, WrongUse, read_results
+from schedlab.bench.records import Store, files, name_of, platform_of, read
+from schedlab.bench.records.record import record
 from schedlab.instances.sites import write_site
 from schedlab.models import Partition, Site, SiteNode
 

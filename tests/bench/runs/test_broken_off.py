@@ -3,14 +3,11 @@
 import sys
 
 import pytest
-from schedlab.bench.records.record import answered, failed
-from schedlab.bench.records.store import Store
+from schedlab.bench import Recording, Run, View, supervise
+from schedlab.bench.records import Store, failed
+from schedlab.bench.records.record import answered
 from schedlab.bench.runs import process
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import supervise
-from schedlab.bench.runs.task import Recording
-from schedlab.bench.runs.view import View
-from schedlab.bench.tables.methods import group_by_view, status
+from schedlab.bench.tables import group_by_view, status
 from schedlab.heuristics import multi_search, warm_up_for
 from schedlab.instances import load
 

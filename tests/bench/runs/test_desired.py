@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import schedlab as sl
-from schedlab.bench.replays.study import study_names
-from schedlab.simulation.desired_use import desired_figures
+from schedlab.bench.replays import study_names
+from schedlab.simulation import desired_figures
 
 pytestmark = pytest.mark.usefixtures("in_process")
 DAY_NIGHT = "# period_s = 86400\ntime_s,resource,share\n0,cores,1\n28800,cores,0.6\n72000,cores,1\n"

@@ -137,10 +137,9 @@ def test_bad_options(bench, options: list[str], why: str, tmp_path: Path, monkey
 
 def test_a_replay_that_takes_longer_than_the_tariff_is_kept(bench, tmp_path: Path) -> None:
     """The file ends at the least time of any replay; under FCFS jobs wait, and the last day of the file is repeated."""
-    from schedlab.bench.replays.case import replay_case
+    from schedlab.bench import View
+    from schedlab.bench.replays import ReplaySettings, replay_case
     from schedlab.bench.replays.energy import earliest_end
-    from schedlab.bench.replays.settings import ReplaySettings
-    from schedlab.bench.runs.view import View
 
     least = earliest_end(replay_case("eurora_99", View(), ReplaySettings()))
     day = sl.load("eurora_99").dispatch

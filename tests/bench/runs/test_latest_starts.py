@@ -4,7 +4,7 @@ import json
 
 import pytest
 from fuzz_seeds import SWF_PARTITIONS
-from schedlab.bench.records.store import read
+from schedlab.bench.records import read
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

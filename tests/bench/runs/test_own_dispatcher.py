@@ -7,7 +7,7 @@ import sys
 import pytest
 import schedlab as sl
 from in_process import perform_in_process
-from schedlab.bench.records.store import read
+from schedlab.bench.records import read
 from schedlab.models import PluginError
 from schedlab.simulation import parse_dispatcher
 

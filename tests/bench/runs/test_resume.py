@@ -4,10 +4,9 @@ import json
 
 import pytest
 import schedlab as sl
-from schedlab.bench.records.record import answer, plain, record
-from schedlab.bench.records.store import Store, read
-from schedlab.bench.records.verify import Checker
-from schedlab.bench.runs.selection import RunRequest, plan
+from schedlab.bench import RunRequest, plan
+from schedlab.bench.records import Checker, Store, answer, plain, read
+from schedlab.bench.records.record import record
 from schedlab.instances import load
 
 SNAPSHOT = ["eurora_99", "--at", "12:00", "--first", "12"]

@@ -11,8 +11,9 @@ from itertools import chain
 
 import pytest
 from schedlab.bench.cli.app import _command
-from schedlab.bench.records.store import REPLAY, fault_of, files, first_fault, read
-from schedlab.bench.replays.settings import ReplaySettings
+from schedlab.bench.records import files, read
+from schedlab.bench.records.store import REPLAY, fault_of, first_fault
+from schedlab.bench.replays import ReplaySettings
 from shared_data import DATA
 
 pytestmark = pytest.mark.usefixtures("in_process")

@@ -5,13 +5,26 @@ from types import SimpleNamespace
 
 import pytest
 import schedlab as sl
-from schedlab.bench import WrongUse
+from schedlab.bench import (
+    DAY_REPLAYED,
+    NOON,
+    WHOLE,
+    Run,
+    RunRequest,
+    View,
+    WrongUse,
+    defaults,
+    how_long,
+    key_of,
+    parse_clock,
+    parse_methods,
+    parse_seeds,
+    plan,
+)
 from schedlab.bench.kinds.dispatch import LARGE_DISPATCH, SMALL_DISPATCH
-from schedlab.bench.runs.progress import how_long, worst_case
-from schedlab.bench.runs.selection import Run, RunRequest, key_of, parse_methods, parse_seeds, plan
-from schedlab.bench.runs.view import DAY_REPLAYED, NOON, WHOLE, View, defaults, parse_clock
+from schedlab.bench.runs.progress import worst_case
 from schedlab.instances import load
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 
 RUN = Run("day", "instances/day", "c0ffee", "cpsat:pool", solver="cpsat", version="9.15", kind="dispatch")
 

@@ -9,17 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench import WrongUse, read_results
+from schedlab.bench import Run, RunRequest, View, WrongUse, key_of, plan, read_results
 from schedlab.bench.cli.app import main
-from schedlab.bench.records.record import failed, plain, record
-from schedlab.bench.records.store import Store, read
+from schedlab.bench.records import Store, failed, plain, read
+from schedlab.bench.records.record import record
+from schedlab.bench.replays import ReplaySettings, replay_in_worker
 from schedlab.bench.replays.carry_out import trace_name
-from schedlab.bench.replays.settings import ReplaySettings, parse_stretch
-from schedlab.bench.replays.worker import replay_in_worker
-from schedlab.bench.runs.selection import Run, RunRequest, key_of, plan
-from schedlab.bench.runs.view import View
+from schedlab.bench.replays.settings import parse_stretch
 from schedlab.instances import load, open_trace
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files import content_of
 from schedlab.simulation import Decision, Start, is_dispatcher, simulate
 from schedlab.simulation.dispatchers.registry import Named
 

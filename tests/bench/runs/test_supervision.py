@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from schedlab.bench.records.store import Store, read
+from schedlab.bench import Run, supervise
+from schedlab.bench.records import Store, read
 from schedlab.bench.runs import process
 from schedlab.bench.runs.process import Child
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.supervision import CHECKING, Unchecked, supervise
+from schedlab.bench.runs.supervision import CHECKING, Unchecked
 
 # A worker that behaves as its method says; it leaves its process id, and that of a "solver" it starts, in its folder.
 PLANTED = """

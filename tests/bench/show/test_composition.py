@@ -1,6 +1,6 @@
 """``bench show --composition``: jobs per queue, with accelerators, and by cores [Bridi2018, table 3.6]."""
 
-from schedlab.bench.tables.instances import Composition
+from schedlab.bench.tables import Composition
 
 
 def rows(out: str) -> dict[str, list[str]]:

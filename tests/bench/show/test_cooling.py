@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import read_weather
-from schedlab.instances.formats.cooling_tables import cooling
+from schedlab.instances.formats import cooling
 
 MINE = "temperature_c,it_power_w,pue\n10,1000,1.25\n20,1000,1.5\n10,400,1.1\n20,400,1.2\n"
 HOURS = "# a station\nmonth,day,hour_ending,temp\n" + "".join(

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from schedlab.bench.replays.settings import SETTINGS
-from schedlab.bench.tables.inputs import KINDS, Shown
+from schedlab.bench.replays import SETTINGS
+from schedlab.bench.tables import Shown
+from schedlab.bench.tables.inputs import KINDS
 
 LOGS = dict.fromkeys(("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 

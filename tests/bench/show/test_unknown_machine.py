@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from schedlab.bench.replays.settings import OF_LOGS, SETTINGS
+from schedlab.bench.replays import OF_LOGS, SETTINGS
 from schedlab.instances import load
 
 LOG = """\

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 from schedlab.bench import WrongUse
-from schedlab.bench.statistics.comparison import borda, minizinc, statistics_of
+from schedlab.bench.statistics import borda, groups, matching, minizinc, sample_of, statistics_of
 from schedlab.bench.statistics.measures import (
     PROOF,
     Goal,
@@ -15,7 +15,6 @@ from schedlab.bench.statistics.measures import (
     profile_charts,
     subset,
 )
-from schedlab.bench.statistics.sample import groups, matching, sample_of
 from schedlab.bench.statistics.tables import against, better_than_known
 from synthetic_runs import made
 

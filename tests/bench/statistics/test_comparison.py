@@ -3,8 +3,7 @@
 import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench import WrongUse
-from schedlab.bench.statistics.comparison import compare, least_problems, two_folders
-from schedlab.bench.statistics.sample import sample_of
+from schedlab.bench.statistics import compare, least_problems, sample_of, two_folders
 from synthetic_runs import draw, made
 
 DRAWS = 100

@@ -6,7 +6,7 @@ from statistics import fmean, median
 
 import numpy as np
 import pytest
-from schedlab.bench.statistics.comparison import statistics_of, virtual_best
+from schedlab.bench.statistics import STATES, sample_of, statistics_of, virtual_best
 from schedlab.bench.statistics.inference import holm, interval, wilcoxon
 from schedlab.bench.statistics.measures import (
     below_one,
@@ -24,7 +24,6 @@ from schedlab.bench.statistics.measures import (
     seconds_to,
     shifted_geometric_mean,
 )
-from schedlab.bench.statistics.sample import STATES, sample_of
 from scipy import stats
 from synthetic_runs import draw, made
 

@@ -4,9 +4,9 @@ import json
 from statistics import NormalDist
 
 import pytest
-from schedlab.bench.replays.carry_out import compare, paired, student
-from schedlab.bench.replays.study import Exhibit, Quantity, Study, find_study
-from schedlab.bench.tables.replays import RECORDED, DispatcherRow
+from schedlab.bench.replays import Exhibit, Quantity, Study, find_study, paired, student
+from schedlab.bench.replays.carry_out import compare
+from schedlab.bench.tables import RECORDED, DispatcherRow
 from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")

@@ -3,9 +3,9 @@
 import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench import WrongUse
+from schedlab.bench.replays import Exhibit, Order, Quantity, Study, find_study, study_names
 from schedlab.bench.replays.carry_out import compare, draw_figures
-from schedlab.bench.replays.study import Exhibit, Order, Quantity, Study, find_study, study_names
-from schedlab.bench.tables.replays import RECORDED, DispatcherRow
+from schedlab.bench.tables import RECORDED, DispatcherRow
 from schedlab.simulation import check_dispatcher
 
 pytestmark = pytest.mark.usefixtures("in_process")

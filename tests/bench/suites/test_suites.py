@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
-from schedlab.bench import WrongUse
+from schedlab.bench import BestKnown, RunRequest, WrongUse, choose, collected, new_bests, read_suite, shipped_suites
 from schedlab.bench.runs import suites
-from schedlab.bench.runs.chosen import choose, plans_of
-from schedlab.bench.runs.selection import RunRequest
-from schedlab.bench.runs.suites import BestKnown, collected, new_bests, read_suite, shipped_suites
+from schedlab.bench.runs.chosen import plans_of
 from schedlab.instances import load
 from shared_data import DATA
 

@@ -4,11 +4,10 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench import View
 from schedlab.bench.kinds import profit as tables
-from schedlab.bench.kinds.accounts import faults_of_account
-from schedlab.bench.kinds.profit import efficiency_grid
-from schedlab.bench.records.store import files, read
-from schedlab.bench.runs.view import View
+from schedlab.bench.kinds.profit import efficiency_grid, faults_of_account
+from schedlab.bench.records import files, read
 from schedlab.instances import load
 
 

@@ -8,7 +8,7 @@ import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench.pages.figures import FIGURES
 from schedlab.bench.records.store import first_fault
-from schedlab.bench.tables.dispatchers import parse_by
+from schedlab.bench.tables import parse_by
 
 pytestmark = pytest.mark.usefixtures("in_process")
 LOG = "; UnixStartTime: 0\n" + "".join(

@@ -4,10 +4,9 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench import Run, View
 from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import record
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
 
 FAILED = {
     "status": "error",

@@ -4,11 +4,11 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench import NOON, Run
 from schedlab.bench.kinds.base import show_results
-from schedlab.bench.records.record import failed, plain, record, times
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import NOON
-from schedlab.bench.tables.methods import ViewResults, group_by_view
+from schedlab.bench.records import failed, plain, times
+from schedlab.bench.records.record import record
+from schedlab.bench.tables import ViewResults, group_by_view
 
 
 def made(method, objective=None, bound=None, seed=1, **fields):

@@ -1,6 +1,6 @@
 """The seconds of all decisions by phase, on hand-made records and on a replay."""
 
-from schedlab.bench.tables.replays import ReplayResults, cycles, phases
+from schedlab.bench.tables import ReplayResults, cycles, phases
 from schedlab.simulation import CPDispatcher, simulate
 
 

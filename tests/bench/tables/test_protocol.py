@@ -1,7 +1,7 @@
 """The table of the cost of distributed dispatching."""
 
 import schedlab as sl
-from schedlab.bench.tables.replays import ReplayResults, network, protocol
+from schedlab.bench.tables import ReplayResults, network, protocol
 
 
 def row(name, metrics):

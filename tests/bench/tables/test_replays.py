@@ -4,14 +4,12 @@ import io
 
 import pytest
 from rich.console import Console
+from schedlab.bench import Run, View
 from schedlab.bench.kinds.base import show_results
 from schedlab.bench.records.record import record
-from schedlab.bench.replays.settings import ReplaySettings
+from schedlab.bench.replays import ReplaySettings
 from schedlab.bench.runs.progress import Lines, LiveDisplay
-from schedlab.bench.runs.selection import Run
-from schedlab.bench.runs.view import View
-from schedlab.bench.tables.dispatchers import dispatcher_columns
-from schedlab.bench.tables.replays import all_figures, extract_replays, models
+from schedlab.bench.tables import all_figures, dispatcher_columns, extract_replays, models
 from schedlab.models.profiles import flat
 from schedlab.simulation import simulate
 from schedlab.simulation.dispatchers.registry import PREDICTED_BY

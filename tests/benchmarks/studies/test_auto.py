@@ -1,7 +1,7 @@
 """``auto`` beside the single methods: the instances that are written, and the comparison of records."""
 
 import pytest
-from schedlab.bench.runs.suites import read_suite
+from schedlab.bench import read_suite
 from schedlab.benchmarks.studies.auto import GENERATED, SINGLE, main, prepared, rows, table
 from schedlab.instances import load
 from schedlab.methods import parse_method

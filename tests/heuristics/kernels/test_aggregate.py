@@ -5,18 +5,22 @@ import random
 import numpy as np
 import pytest
 from schedlab import load
-from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler
-from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.aggregate import BLOCK, new_aggregate, no_aggregate
+from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler, running
+from schedlab.heuristics.kernels import (
+    KINDS,
+    NEVER,
+    new_aggregate,
+    new_hopeless,
+    new_profile,
+    new_scratch,
+    no_aggregate,
+)
+from schedlab.heuristics.kernels import fill as _fill
+from schedlab.heuristics.kernels.aggregate import BLOCK
 from schedlab.heuristics.kernels.aggregate import possible as _possible
-from schedlab.heuristics.kernels.earliest import new_scratch
-from schedlab.heuristics.kernels.placement import KINDS, new_hopeless
-from schedlab.heuristics.kernels.placement import fill as _fill
 from schedlab.heuristics.kernels.placement import place as _place
-from schedlab.heuristics.kernels.profile import NEVER, new_profile
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
+from schedlab.models import POSTPONED, Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.compiled import compiled
-from schedlab.models.schedule_arrays import POSTPONED
 
 
 @compiled

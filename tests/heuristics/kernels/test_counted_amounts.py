@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from schedlab.heuristics.kernels.events import bound, new_bounds, note_freed, remember
 from schedlab.heuristics.kernels.events import counted_free as blocks
-from schedlab.heuristics.kernels.events.counted_free import bound, new_bounds, note_freed, remember
 from schedlab.models.compiled import compiled
 
 

@@ -4,9 +4,9 @@ import random
 
 import numpy as np
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.placement import KINDS, new_hopeless, note
+from schedlab.heuristics.kernels import KINDS, NEVER, new_hopeless
+from schedlab.heuristics.kernels.placement import note
 from schedlab.heuristics.kernels.placement import skip as _skip
-from schedlab.heuristics.kernels.profile import NEVER
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.compiled import compiled
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
-from schedlab.heuristics.kernels.profile import move_items
+from schedlab.heuristics.kernels import move_items
 from schedlab.models.compiled import compiled
 
 

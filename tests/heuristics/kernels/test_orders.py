@@ -4,10 +4,9 @@ import random
 
 import numpy as np
 import pytest
-from schedlab.heuristics import ListScheduler, NoSchedule
-from schedlab.heuristics.clock import running
+from schedlab.heuristics import ListScheduler, NoSchedule, running
+from schedlab.heuristics.kernels import OrderResult
 from schedlab.heuristics.kernels import orders as checkpoints
-from schedlab.heuristics.kernels.orders import OrderResult
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 
 QUEUES = [Queue("debug", 600), Queue("parallel", 3600)]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from schedlab import load
-from schedlab.heuristics.kernels.aggregate import count_all, no_aggregate
-from schedlab.heuristics.kernels.costs import objective, profit
+from schedlab.heuristics.kernels import no_aggregate, objective, profit
+from schedlab.heuristics.kernels.aggregate import count_all
 from schedlab.heuristics.lns import AroundTime, LnsSearch, RuinAndRecreate, SimulatedAnnealing, Threshold
 from schedlab.heuristics.lns.operators import OwnSchedule
 from schedlab.instances import generators
-from schedlab.models.schedule_arrays import POSTPONED
+from schedlab.models import POSTPONED
 
 TURNS = 4
 

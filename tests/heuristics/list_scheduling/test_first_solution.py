@@ -5,9 +5,16 @@ from itertools import pairwise
 
 import pytest
 from draws import some_now
-from schedlab.heuristics import ORDERINGS, CriterionUnusable, ListScheduler, NoSchedule, UnknownOrder, first_solution
+from schedlab.heuristics import (
+    ORDERINGS,
+    CriterionUnusable,
+    ListScheduler,
+    NoSchedule,
+    UnknownOrder,
+    first_solution,
+    order_by,
+)
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.list_scheduling import order_by
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 
 HOUR, DAY = 3600, 86400

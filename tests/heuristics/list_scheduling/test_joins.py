@@ -2,9 +2,9 @@
 
 import numpy as np
 from schedlab import load
-from schedlab.heuristics import ListScheduler
-from schedlab.heuristics.kernels.costs import profit, profits
-from schedlab.heuristics.list_scheduling import Joins, Tried, joined
+from schedlab.heuristics import Joins, ListScheduler
+from schedlab.heuristics.kernels import profit, profits
+from schedlab.heuristics.list_scheduling import Tried, joined
 from schedlab.heuristics.lns import LnsSearch
 
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab import Incumbent, lns, solve
-from schedlab.heuristics import ListScheduler, NothingFound
+from schedlab.heuristics import ListScheduler, NothingFound, order_by
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.kernels.costs import profit
-from schedlab.heuristics.list_scheduling import order_by
+from schedlab.heuristics.kernels import profit
 from schedlab.heuristics.lns import LnsSearch
 from schedlab.heuristics.lns.state import WEIGHTED, bulk_of, drawn, features, keys_of
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, StepFunction

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from schedlab import backends, lns
-from schedlab.heuristics import Placement
+from schedlab.heuristics import Placement, running
 from schedlab.heuristics.arrays import arrays
-from schedlab.heuristics.clock import running
-from schedlab.heuristics.kernels.orders import Mover, OrderResult
-from schedlab.heuristics.kernels.placement import same_for
-from schedlab.heuristics.kernels.ruin import AROUND, CONSECUTIVE, ROOM, WAITING, chosen_alone
+from schedlab.heuristics.kernels import AROUND, CONSECUTIVE, ROOM, Mover, OrderResult, chosen_alone, same_for
+from schedlab.heuristics.kernels.ruin import WAITING
 from schedlab.heuristics.list_scheduling import not_worse
 from schedlab.heuristics.lns import (
     Alternate,
@@ -45,8 +43,7 @@ from schedlab.heuristics.lns import (
     Turns,
 )
 from schedlab.heuristics.lns.operators import OwnSchedule
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.schedule_arrays import POSTPONED
+from schedlab.models import POSTPONED, Dispatch, Job, NodeGroup, Platform, Queue
 
 RNG = np.random.default_rng(0)
 

@@ -7,8 +7,7 @@ import schedlab as sl
 from draws import some_now
 from schedlab.heuristics import NotForThisProblem
 from schedlab.heuristics.project.serial_sgs import ProjectAllocator
-from schedlab.models import Encoding, Project, ProjectMax, Resource, Schedule, Task
-from schedlab.models.deadline import Deadline
+from schedlab.models import Deadline, Encoding, Project, ProjectMax, Resource, Schedule, Task
 
 from .small import job_shop, random_project
 

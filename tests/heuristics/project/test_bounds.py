@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import project_bounds
-from schedlab.heuristics.clock import Clock
+from schedlab.heuristics import Clock, project_bounds
 from schedlab.heuristics.project.bounds import MakespanBounds, warm_up
-from schedlab.models import Mode, Project, Resource, Task
-from schedlab.models.deadline import Deadline
+from schedlab.models import Deadline, Mode, Project, Resource, Task
 
 from .small import job_shop, random_project
 

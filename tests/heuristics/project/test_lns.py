@@ -8,10 +8,9 @@ import pytest
 import random_shops as shops
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import PRIORITY_RULES, NothingFound, project_lns, serial_sgs
-from schedlab.heuristics.kernels.project_schedules import generate, new_room
+from schedlab.heuristics import PRIORITY_RULES, NothingFound, ProjectArrays, project_lns, serial_sgs
+from schedlab.heuristics.kernels import generate, new_room
 from schedlab.heuristics.lns import RecordToRecord
-from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns import Evolution, SolverParts, TabuSearch, warm_up
 from schedlab.models import Project, Resource, Schedule, Task
 
@@ -48,10 +47,67 @@ WITH_SETUPS = ("makespan", "total-setup", "total-setup+3*late-jobs", "flow-time"
 
 
 def kept_rules(seed: int, kind: str, objective: str) -> Project:
-    """Make a project of ``random_shops`` without what the search does not support."""
+    """Make a project of ``random_shops`` whose tasks must all be done, and whose breaks forbid tasks."""
     project: Project = getattr(shops, kind)(seed, objective)
     tasks = [replace(t, penalty=None) for t in project.tasks]
     return replace(project, tasks=tasks, resources=[replace(r, suspends=False) for r in project.resources])
+
+
+def agrees_with_the_optimum(project: Project, seed: int) -> None:
+    """Check the schedule of a search by the enumeration's rules, and its value by that of CP-SAT."""
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60)
+    found = project_lns(project, rounds=30, seed=seed)
+    assert found.schedule is not None and project.verify(found.schedule) == []
+    assert shops.feasible(project, found.schedule)
+    assert found.objective == shops.cost(project, found.schedule) == exact.objective
+    assert found.bound is not None and found.bound <= exact.objective
+
+
+@pytest.mark.parametrize("kind", ["dates", "breaks"])
+@pytest.mark.parametrize("seed", some_now(range(40), 10))
+def test_tasks_may_be_left_out_and_suspended(seed: int, kind: str) -> None:
+    project: Project = getattr(shops, kind)(seed, REGULAR[seed % len(REGULAR)])
+    must = project.with_tasks([t.name for t in project.tasks if not t.optional])
+    if sl.solve(must, backend="cpsat", threads=1, time_limit=60).status == "infeasible":
+        return
+    agrees_with_the_optimum(project, seed)
+
+
+@pytest.mark.parametrize("rule", ["no wait", "no idle"])
+@pytest.mark.parametrize("seed", some_now(range(40), 10))
+def test_tasks_without_a_wait_and_resources_without_idle_time(seed: int, rule: str) -> None:
+    agrees_with_the_optimum(shops.shop(seed, REGULAR[seed % len(REGULAR)], (rule,)), seed)
+
+
+def test_a_chain_waits_for_the_predecessors_of_all_its_tasks() -> None:
+    tasks = [Task.single(n, d, {n: 1}) for n, d in (("a", 2), ("b", 3), ("c", 9))]
+    links = [("a", "b", 1), ("c", "b")]
+    project = Project(tasks, [Resource(n, 1) for n in "abc"], links, no_wait=[("a", "b")])
+    found = project_lns(project, rounds=2)
+    assert found.schedule is not None and found.schedule.start == {"a": 6, "b": 9, "c": 0}
+
+
+def test_idle_time_is_closed_by_later_starts() -> None:
+    tasks = [Task.single("a", 2, {"m": 1}), Task.single("b", 5), Task.single("c", 1, {"m": 1})]
+    project = Project(tasks, [Resource("m", 1, no_idle=True)], [("b", "c"), ("a", "c")])
+    found = project_lns(project, rounds=2)
+    assert found.schedule is not None and found.schedule.start == {"a": 3, "b": 0, "c": 5}
+    released = Project([replace(tasks[0], deadline=2), *tasks[1:]], project.resources, project.precedences)
+    with pytest.raises(NothingFound, match="deadline"):
+        project_lns(released, rounds=2)
+
+
+def test_a_break_that_is_over_sooner_for_a_later_start_is_no_obstacle() -> None:
+    """Of b, from 1 on, the break makes 4 units of time, which are not free before 7; from 3 on 2 units suffice."""
+    m = Resource("m", 1, breaks=((2, 3),), suspends=True)
+    tasks = [
+        Task.single("a", 2, {"n": 1}),
+        Task.single("b", 2, {"m": 1, "n": 1}, release=1),
+        Task.single("c", 1, {"n": 1}),
+    ]
+    project = Project([tasks[0], tasks[1], replace(tasks[2], release=5, deadline=6)], [m, Resource("n", 1)])
+    for found in (project_lns(project, rounds=4), sl.solve(project, "multi-sgs")):
+        assert found.schedule is not None and found.objective == 6
 
 
 @pytest.mark.parametrize("seed", some_now(range(20), 5))
@@ -101,12 +157,31 @@ def test_the_search_keeps_the_rules_of_projects_that_it_cannot_prove(seed: int) 
     assert found.objective == shops.cost(project, found.schedule) <= listed.objective
 
 
-def test_operators_for_plain_projects_say_what_they_do_not_support() -> None:
+def test_tabu_search_says_what_it_does_not_support() -> None:
     tasks = [Task.single(n, 2, {"saw": 1}, release=1) for n in "ab"]
-    project = Project(tasks, [Resource("saw", 1)], objective="flow-time")
-    for operator in (TabuSearch(), SolverParts("cpsat")):
-        with pytest.raises(sl.WrongArgument, match=f"operator {operator.name} does not support release dates"):
-            project_lns(project, operators=[operator], rounds=2)
+    late = Project(tasks, [Resource("saw", 1)], objective="flow-time")
+    closed = Project(tasks, [Resource("saw", 1, breaks=((3, 4),))])
+    for project, words in ((late, "the objective flow-time"), (closed, "breaks")):
+        with pytest.raises(sl.WrongArgument, match=f"operator tabu does not support {words}; use other operators"):
+            project_lns(project, operators=[TabuSearch()], rounds=2)
+
+
+@pytest.mark.parametrize("kind", ["dates", "setups", "points", "breaks", "no wait", "no idle"])
+@pytest.mark.parametrize("seed", some_now(range(20), 4))
+def test_a_solver_improves_parts_of_projects_with_rules(seed: int, kind: str) -> None:
+    objectives = (*REGULAR, "weighted-tardiness+weighted-earliness")
+    objective = objectives[seed % len(objectives)]
+    ruled = kind.startswith("no")
+    project: Project = shops.shop(seed, objective, (kind,)) if ruled else getattr(shops, kind)(seed, objective)
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=60)
+    if exact.status == "infeasible":
+        return
+    for parts in (SolverParts("cpsat", tasks=2, most_tasks=2), SolverParts("cpsat")):
+        found = project_lns(project, rounds=12, seed=seed, operators=[parts])
+        assert found.schedule is not None and shops.feasible(project, found.schedule)
+        assert found.bound is not None and found.objective is not None
+        assert found.bound <= exact.objective <= found.objective == shops.cost(project, found.schedule)
+    assert found.objective == exact.objective  # all tasks were free
 
 
 @pytest.mark.parametrize("seed", some_now(range(8), 3))

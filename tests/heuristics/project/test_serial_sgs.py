@@ -19,8 +19,7 @@ from schedlab.heuristics.project.serial_sgs import (
     network,
     priorities,
 )
-from schedlab.models import Mode, Project, Resource, Schedule, Task
-from schedlab.models.deadline import Deadline
+from schedlab.models import Deadline, Mode, Project, Resource, Schedule, Task
 
 from .small import random_project
 

@@ -6,6 +6,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends import Limits, run
+from schedlab.heuristics import project_lns
 from schedlab.heuristics.project import bound_for_solvers as given
 from schedlab.heuristics.project import bounds
 from schedlab.heuristics.project.bound_for_solvers import bound_for_solvers
@@ -126,8 +127,9 @@ def test_a_known_bound_is_one_of_the_first_objective(sense: str) -> None:
 
 def test_a_search_with_a_time_limit_keeps_a_tenth_for_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     project = job_shop(2)
-    assert kept_for_bound(project, None) == kept_for_bound(project, 4.9) == kept_for_bound(project, float("inf")) == 0.0
+    assert kept_for_bound(project, None) == kept_for_bound(project, 4.8) == kept_for_bound(project, float("inf")) == 0.0
     assert kept_for_bound(project, 20.0) == 2.0
+    assert kept_for_bound(project, 4.99997) == pytest.approx(0.499997)  # of a limit of 5 s, a little of which is over
     monkeypatch.setattr(bounds, "MOST_TASKS", 3)
     assert kept_for_bound(project, 20.0) == 0.0
 
@@ -139,4 +141,18 @@ def test_lns_takes_the_bound_of_the_solver() -> None:
     found = sl.solve(project, "lns:rounds=3", time_limit=300, threads=1)
     assert quick.status == "feasible" and quick.bound < quick.objective
     assert found.status == "optimal" and found.bound == found.objective
-    assert found.details["operators"].keys() == quick.details["operators"].keys()
+
+
+@pytest.mark.parametrize("backend", [None, "cpsat"])
+def test_a_small_project_is_proved_before_the_first_turn(backend: str | None) -> None:
+    """Its longest path and energy give 15; the search would look for a shorter schedule until the time limit."""
+    times = ((3, 5), (4, 2), (6, 3), (2, 7))
+    modes = [(Mode("1", a, {"m": 1}), Mode("2", b, {"n": 1})) for a, b in times]
+    tasks = [Task(f"{job} {k}", mode) for job in "ab" for k, mode in enumerate(modes)]
+    links = [(f"{job} {k}", f"{job} {k + 1}") for job in "ab" for k in range(3)]
+    project = Project(tasks, [Resource("m", 1), Resource("n", 1)], links)
+    least = sl.solve(project, "cpsat:modes", threads=1).objective
+    assert least is not None and project_lns(project, rounds=1).bound < least
+    found = project_lns(project, time_limit=600, backend=backend)
+    assert (found.status, found.objective, found.bound) == ("optimal", least, least)
+    assert found.details["operators"] == {}  # none had a turn

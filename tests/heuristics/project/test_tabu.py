@@ -1,13 +1,13 @@
 """Tabu search and path relinking for shops: optima, seeds, limits, schedules between two."""
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import project_lns
-from schedlab.heuristics.project.arrays import ProjectArrays
+from schedlab.heuristics import NothingFound, ProjectArrays, project_lns
 from schedlab.heuristics.project.lns import Elite, TabuSearch, between, distance
 from schedlab.instances import read_fjsplib, read_jsplib
 from schedlab.models import Project, Resource, Task
@@ -137,3 +137,24 @@ def test_other_projects_are_refused() -> None:
 def test_the_default_operators_of_shops_include_it() -> None:
     found = project_lns(job_shop(2, jobs=6, machines=5), rounds=3)
     assert set(found.details["operators"]) == {"crossover", "ruin", "tabu"}
+
+
+@pytest.mark.parametrize("seed", some_now(range(40), 10))
+def test_shops_with_release_dates_and_deadlines(seed: int) -> None:
+    rng = random.Random(seed)
+    tasks: list[Task] = []
+    links: list[tuple[str, str]] = []
+    for job in range(rng.randint(2, 4)):
+        for k, machine in enumerate(rng.sample("mno", 3)):
+            dates = {"release": rng.choice((0, 0, 2, 5)), "deadline": rng.choice((None, None, None, 20, 24))}
+            tasks.append(Task.single(f"{job}.{k}", rng.randint(1, 4), {machine: 1}, **dates))
+            links += [(f"{job}.{k - 1}", f"{job}.{k}")] if k else []
+    project = Project(tasks, [Resource(machine, 1) for machine in "mno"], links)
+    exact = sl.solve(project, "cpsat:modes", threads=1, time_limit=60)
+    try:
+        found = project_lns(project, rounds=30, seed=seed, operators=[TabuSearch()])
+    except NothingFound:  # each first schedule misses a deadline
+        assert any(t.deadline is not None for t in tasks)
+        return
+    assert project.verify(found.schedule) == []
+    assert found.bound <= exact.objective == found.objective

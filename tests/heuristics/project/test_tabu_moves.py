@@ -7,10 +7,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from draws import some_now
+from schedlab.heuristics import ProjectArrays
 from schedlab.heuristics.kernels import shops as g
 from schedlab.heuristics.kernels import shops as m
 from schedlab.heuristics.kernels.shops import NONE
-from schedlab.heuristics.project.arrays import ProjectArrays
 from schedlab.heuristics.project.lns import machines
 from schedlab.models import Project, Resource, Task
 from schedlab.models.compiled import compiled

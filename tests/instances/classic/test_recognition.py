@@ -6,14 +6,16 @@ import pytest
 import schedlab
 from schedlab.instances import (
     FormatError,
+    is_classic,
     load,
+    read_classic,
     read_fjsplib,
     read_jsplib,
+    read_knapsack,
     read_patterson,
     read_progen_max,
     read_psplib,
 )
-from schedlab.instances.classic import is_classic, read_classic, read_knapsack
 from schedlab.instances.formats.shops import read_flow_shop
 from schedlab.models import ProblemError
 from shared_data import DATA

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import schedlab
-from schedlab.instances.files.writing import move_whole, to_csv, to_toml, whole_file, write_files, write_whole
+from schedlab.instances.files import move_whole, to_csv, to_toml, whole_file, write_files, write_whole
 
 ROOT = Path(schedlab.__file__).parent
 # measurements write logs of their own, and the log of a solver is written while it runs

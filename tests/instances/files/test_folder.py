@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import InstanceError, UnknownInstance, load, names, write
-from schedlab.instances.files.folder import Folder
-from schedlab.instances.files.writing import to_csv, to_toml
+from schedlab.instances.files import Folder, to_csv, to_toml
 
 SETTINGS = """\
 kind = "dispatch"

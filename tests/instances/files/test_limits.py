@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from schedlab.bench import WrongUse
-from schedlab.bench.runs.selection import parse_seeds
+from schedlab.bench import WrongUse, parse_seeds
 from schedlab.instances import (
     FormatError,
     InstanceError,
@@ -26,9 +25,8 @@ from schedlab.instances import (
     read_weather,
 )
 from schedlab.instances.files import lines as limits
-from schedlab.instances.files.lines import read_lines
-from schedlab.instances.formats.cooling_tables import read_cooling
-from schedlab.instances.formats.eurora import COLUMNS
+from schedlab.instances.files import read_lines
+from schedlab.instances.formats import EURORA_COLUMNS, read_cooling
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 
 Writer = Callable[[str, str], Path]
@@ -163,7 +161,7 @@ def test_fields_of_csv_beyond_the_limit(file: Writer) -> None:
     with pytest.raises(
         WorkloadError, match=r"jobs.csv, line 2: expected CSV with fields of at most 131,072 characters"
     ):
-        read_eurora(file("jobs.csv", f"{','.join(COLUMNS)}\n{long}\n"))
+        read_eurora(file("jobs.csv", f"{','.join(EURORA_COLUMNS)}\n{long}\n"))
     with pytest.raises(InstanceError, match=r"w.csv, line 2, row: expected CSV with fields of at most 131,072"):
         read_weather(file("w.csv", f"time_s,temperature_c\n0,{long}\n"))
 

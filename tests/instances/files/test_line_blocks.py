@@ -9,9 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schedlab.instances import WorkloadError
-from schedlab.instances.files import lines
-from schedlab.instances.files.folder import Folder
-from schedlab.instances.files.lines import line_blocks, read_lines, text_lines
+from schedlab.instances.files import Folder, line_blocks, lines, read_lines, text_lines
 
 PIECES = st.sampled_from([b"a", b"12 3", b"\n", b"\r", b"\r\n", b"\xc3\xa9", b"\xff", b"\x0c", b"\xef\xbb\xbf"])
 

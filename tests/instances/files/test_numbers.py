@@ -13,6 +13,7 @@ import pytest
 from schedlab import SchedlabError
 from schedlab.instances import (
     load,
+    read_classic,
     read_events,
     read_fjsplib,
     read_jsplib,
@@ -21,12 +22,10 @@ from schedlab.instances import (
     read_trace,
     read_weather,
 )
-from schedlab.instances.classic import read_classic
-from schedlab.instances.files.lines import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
+from schedlab.instances.files import exact_of, json_number_of, json_whole_of, number_of, span_of, whole_of
 from schedlab.instances.files.profile_file import read_series, read_wishes
-from schedlab.instances.formats.cooling_tables import read_cooling
+from schedlab.instances.formats import count_of_hosts, hosts_of, read_cooling
 from schedlab.instances.formats.shops import read_flow_shop
-from schedlab.instances.formats.slurm_values import count_of_hosts, hosts_of
 from schedlab.instances.sites.machine_state import read_state
 
 NO_NUMBERS = [

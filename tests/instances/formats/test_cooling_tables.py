@@ -8,15 +8,7 @@ from statistics import fmean
 
 import pytest
 from schedlab.instances import InstanceError, WorkloadError, read_weather
-from schedlab.instances.formats.cooling_tables import (
-    SHIPPED,
-    UnknownCooling,
-    about,
-    cooling,
-    cooling_csv,
-    cooling_names,
-    read_cooling,
-)
+from schedlab.instances.formats import SHIPPED, UnknownCooling, about, cooling, cooling_csv, cooling_names, read_cooling
 from schedlab.instances.generators import cooling_fit
 from schedlab.instances.generators.cooling_fit import MOST, SUMMER, WINTER, ship, shipped
 from shared_data import DATA

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances import read_swf
-from schedlab.instances.formats.swf import swf_trace
+from schedlab.instances.formats import swf_trace
 
 Writer = Callable[[str, str], Path]
 

@@ -8,14 +8,15 @@ import pytest
 from fuzz_seeds import FLEXIBLE, FLOW_SHOP, JOB_SHOP, KNAPSACK, PATTERSON, PSPLIB, TAILLARD, TIME_LAGS
 from schedlab.instances import (
     FormatError,
+    read_classic,
     read_fjsplib,
     read_jsplib,
+    read_knapsack,
     read_mmlib,
     read_patterson,
     read_progen_max,
     read_psplib,
 )
-from schedlab.instances.classic import read_classic, read_knapsack
 from schedlab.instances.formats.shops import read_flow_shop, read_taillard_job_shop, read_taillard_open_shop
 from schedlab.models import Project
 from shared_data import DATA

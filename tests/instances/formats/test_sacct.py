@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from schedlab.instances import WorkloadError, open_trace, read_sacct, read_trace
-from schedlab.instances.formats.sacct import sacct_trace
-from schedlab.instances.formats.slurm_values import duration, gpus_in, memory, tres
+from schedlab.instances.formats import duration, gpus_in, memory, sacct_trace, tres
 from schedlab.instances.traces import guess_format
 
 Writer = Callable[[str, str], Path]
@@ -318,6 +317,25 @@ def test_every_job_is_read_whatever_its_name(file: Writer, name: str, head: str)
     w = read_sacct(file("jobs.txt", table(*lines, head=head)))
     assert sorted(w.ids, key=int) == ["7", "8", "9", "10"]
     assert set(w.runtime.tolist()) == {3600}
+
+
+@pytest.mark.parametrize("wanted", ["old|new", "[rack1|rack2]", "a&b|c"])
+def test_a_constraint_with_alternatives_is_put_together(file: Writer, wanted: str) -> None:
+    head = HEAD.removesuffix("|JobName") + "|Constraints|Container|CPUTime|SubmitLine"
+    cells = {"Constraints": wanted, "Container": "", "CPUTime": "01:00:00", "SubmitLine": f"sbatch -C {wanted} job.sh"}
+    w = read_sacct(file("jobs.txt", table(row(*head.split("|"), **cells), head=head)))
+    assert w.site is not None
+    assert w.site.asked(0).features == wanted
+
+
+def test_options_that_no_replay_obeys_are_counted(file: Writer) -> None:
+    head = HEAD.removesuffix("|JobName") + "|SubmitLine"
+    lines = [
+        row(*head.split("|"), JobID=str(k), SubmitLine=f"sbatch {options} job.sh")
+        for k, options in enumerate(("--switches=1 -n 4", "--switches 1 --hint=nomultithread", "-n 4"), 1)
+    ]
+    w = read_sacct(file("jobs.txt", table(*lines, head=head)))
+    assert w.report.not_obeyed == {"asked for --switches": 2, "asked for --hint": 1}
 
 
 def test_lines_that_are_no_rows_are_counted(file: Writer) -> None:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from schedlab.instances import read_sacct, read_trace
-from schedlab.instances.formats.slurm_values import gres_gpus, memory
+from schedlab.instances.formats import gres_gpus, memory
 
 Writer = Callable[[str, str], Path]
 TIMES = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|04:00:00|06:00:00"

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab import WrongValue
-from schedlab.instances.formats.slurm_options import begin_after, nodes_of, submitted
-from schedlab.instances.formats.slurm_values import duration
-from schedlab.instances.site_columns import dependencies_of, dependency_text
+from schedlab.instances import dependencies_of
+from schedlab.instances.formats import begin_after, duration
+from schedlab.instances.formats.slurm_options import nodes_of, submitted
+from schedlab.instances.site_columns import dependency_text
 from schedlab.models import Dependency, Gres, SiteRequest
 
 NOTHING = SiteRequest()
@@ -38,6 +39,8 @@ NOTHING = SiteRequest()
         ("--exclusive=user", {"exclusive": "user"}),
         ("-s", {"exclusive": "no"}),
         ("--contiguous", {"contiguous": True}),
+        ("-n 8 --spread-job", {"tasks": 8, "min_nodes": 1, "max_nodes": 8}),
+        ("-N 2 -n 8 --spread-job", {"tasks": 8, "min_nodes": 2, "max_nodes": 2}),
         ("--gres=gpu:a100:1", {"gres": (Gres("gpu", "a100", 1, "node"),)}),
         ("--gres gpu:2,shard:8", {"gres": (Gres("gpu", "", 2, "node"), Gres("shard", "", 8, "node"))}),
         ("--gres=none", {}),

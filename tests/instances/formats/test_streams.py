@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from schedlab.instances import Trace, logged, read_trace
+from schedlab.instances import SiteColumns, TextColumn, Trace, logged, read_trace
 from schedlab.instances.files import lines
-from schedlab.instances.logged import TextColumn
-from schedlab.instances.site_columns import SiteColumns
 
 Writer = Callable[[str, str], Path]
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.instances import Workload, WorkloadError, read_swf
-from schedlab.instances.formats.swf import FIELDS, LogLines, swf_trace
+from schedlab.instances.formats import FIELDS, swf_trace
+from schedlab.instances.formats.swf import LogLines
 from shared_data import DATA
 
 HEADER = """\

@@ -7,7 +7,7 @@ from statistics import mean, median
 
 import pytest
 from schedlab.instances import load, write
-from schedlab.instances.formats.cooling_tables import cooling
+from schedlab.instances.formats import cooling
 from schedlab.instances.generators.computing_centre import HOURS, generate, offered_load
 from schedlab.models import Job
 

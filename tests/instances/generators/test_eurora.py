@@ -10,7 +10,7 @@ import pytest
 from schedlab.instances import generators, load, write
 from schedlab.instances.generators.eurora import PROFILES, platform
 from schedlab.models import Dispatch, Job
-from schedlab.models.dispatch.jobs import impossible
+from schedlab.models.dispatch import impossible
 
 DAY = 86400  # seconds
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from schedlab import WrongValue
 from schedlab.instances import generators, load, write
-from schedlab.instances.generators.eurora import KINDS
-from schedlab.models.dispatch.jobs import impossible
+from schedlab.models.dispatch import impossible
 
 generate = generators["eurora"]
+KINDS = ("cores", "memory", "gpus", "mics", "scratch", "licence")
 
 
 @pytest.mark.parametrize("nodes", [4, 65])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from schedlab.heuristics import first_solution
 from schedlab.instances import Instance, InstanceError, UnknownScenario, load, write
-from schedlab.instances.formats.cooling_tables import cooling
+from schedlab.instances.formats import cooling
 from schedlab.models import Profit
 
 SETTINGS = """\

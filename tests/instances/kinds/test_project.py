@@ -9,8 +9,7 @@ import random_shops
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances import Instance, InstanceError, load, write
-from schedlab.instances.files.folder import content_of
-from schedlab.instances.files.writing import NotReadable
+from schedlab.instances.files import NotReadable, content_of
 from schedlab.models import Mode, Project, Resource, Task
 
 SETTINGS = """\

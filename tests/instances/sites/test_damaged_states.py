@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from schedlab import WrongValue
-from schedlab.instances.sites.pbs_state import state_from_pbs
-from schedlab.instances.sites.slurm_state import state_from_slurm
+from schedlab.instances import state_from_pbs, state_from_slurm
 
 NODES = {"nodes": [{"name": "n1", "cpus": 4, "state": ["IDLE"], "partitions": ["q"]}]}
 RUNNING = {

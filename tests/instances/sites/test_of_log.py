@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances import WorkloadError, read_trace
+from schedlab.instances import WorkloadError, read_trace, shows_nodes, site_of_trace, without_nodes
 from schedlab.instances.sites import PlacedJob, read_site, site_of_jobs, site_of_log
-from schedlab.instances.sites.of_log import shows_nodes, site_of_trace, without_nodes
 from shared_data import DATA
 
 Writer = Callable[[str, str], Path]

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances.sites import SiteError, read_site, write_site
-from schedlab.models import Limits, PBSSettings, ProblemError
-from schedlab.models.site import NamedLimit
+from schedlab.models import Limits, NamedLimit, PBSSettings, ProblemError
 
 Writer = Callable[[str, str], Path]
 NODES = """n01

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from schedlab.instances.sites import SiteError, read_site
+from schedlab.instances.sites.site_toml import site_text
 from schedlab.models import Limits, NodeEvent, Site
 from shared_data import DATA
 
@@ -169,6 +170,24 @@ course|2026-11-27T20:00:00|2026-11-27T21:00:00|n2|DAILY
     assert (course.nodes, course.flags) == (("n2",), ("daily",))
     assert site.not_modelled == ("who may use the reservation course (sacctmgr does not print it)",)
     assert site.faults() == []
+
+
+def test_what_a_site_does_not_have_any_more_is_left_out_of_its_reservations_and_told(file: Writer) -> None:
+    """So that the site.toml that is written of them is one that is read."""
+    text = """Name|TimeStart|TimeEnd|NodeNames|Flags
+some|2026-11-27T18:07:17|2026-11-27T18:11:17|n[1-2,7-9]|MAINT,NEW_FLAG,PURGE_COMP=00:05:00
+none|2026-11-27T20:00:00|2026-11-27T21:00:00|n9|MAINT
+"""
+    site = site_of(file, "res.txt", text)
+    [some] = site.reservations
+    assert (some.nodes, some.flags) == (("n1", "n2"), ("maint", "purge_comp=00:05:00"))
+    assert set(site.not_modelled) == {
+        "the flag NEW_FLAG of the reservation some",
+        "nodes of the reservation some that the site does not have: n7, n8, n9",
+        "the reservation none (it was on n9, which the site does not have)",
+    }
+    path = file("site.toml", site_text(site))
+    assert read_site(path) == site
 
 
 def test_commands_of_a_script(file: Writer) -> None:

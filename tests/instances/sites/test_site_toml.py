@@ -35,6 +35,7 @@ AMOUNTS = st.dictionaries(
     st.sampled_from(["cpu", "mem", "gres/gpu:a100", "license/x"]), st.integers(0, 10**9), max_size=3
 )
 MAYBE = st.none() | st.integers(0, 10**9)
+FLAGS = st.lists(st.sampled_from(["maint", "daily", "no_flex", "purge_comp=300"]), max_size=3, unique=True).map(tuple)
 STATES = st.sampled_from(["up", "down", "draining", "future"])
 NODE_NAMES = st.lists(
     st.builds("{}{}".format, WORDS, st.integers(0, 30)) | st.sampled_from(["v[0]", "v[1]", "rack 1"]),
@@ -83,7 +84,7 @@ def sites(draw: st.DrawFn) -> Site:
     kind = draw(st.sampled_from(["slurm", "pbs"]))
     reservations = [
         SiteReservation(
-            name, draw(st.integers(0, 10**9)), 60, draw(some), draw(MAYBE), users=draw(NAMES), flags=draw(NAMES)
+            name, draw(st.integers(0, 10**9)), 60, draw(some), draw(MAYBE), users=draw(NAMES), flags=draw(FLAGS)
         )
         for name in draw(NAMES)
     ]
@@ -126,6 +127,22 @@ HEAD = 'schema = "schedlab-site"\nversion = 1\n'
         (
             "[[nodes]]\nname = 'n1'\ncores = 1\n[[partitions]]\nname = 'p'\nnodes = 'n[1-3]'",
             "line 8: partitions.nodes: there is no node 'n2', 'n3'",
+        ),
+        (
+            "[[nodes]]\nname = 'n1'\ncores = 1\n[[reservations]]\nname = 'r'\nstart = 0\nduration = 9\nnodes = 'n[1-2]'",
+            "line 10: reservations.nodes: there is no node 'n2'",
+        ),
+        (
+            "[[reservations]]\nname = 'r'\nstart = 0\nduration = 9\nflags = ['dayly']",
+            "line 3: reservations: reservation 'r': there is no flag 'dayly'; did you mean daily?",
+        ),
+        (
+            "[[reservations]]\nname = 'r'\nstart = 0\nduration = 9\nflags = ['MAINT']",
+            "line 3: reservations: reservation 'r': there is no flag 'MAINT'; did you mean maint?",
+        ),
+        (
+            "[[partitions]]\nname = 'batch'\n[[reservations]]\nname = 'r'\nstart = 0\nduration = 9\npartition = 'bach'",
+            "line 9: reservations.partition: there is no partition 'bach'; did you mean batch?",
         ),
         (
             "[[partitions]]\nname = 'p'\n[[partitions]]\nname = 'p'",

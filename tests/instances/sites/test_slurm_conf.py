@@ -173,6 +173,7 @@ Frobnicate=1
         "BurstBufferType=burst_buffer/datawarp",
         "JobSubmitPlugins=lua",
         "SchedulerParameters=bf_topopt_enable",
+        "SchedulerParameters=max_rpc_cnt=100",
         "Colour of nodes (not known, slurm.conf, line 1)",
         "Frobnicate (not known, slurm.conf, line 10)",
     )
@@ -322,3 +323,17 @@ def test_the_simple_site_of_the_lab() -> None:
         False,
     )
     assert site.not_modelled == () and site.faults() == []
+
+
+def test_times_in_minutes_are_rounded_up(file: Writer) -> None:
+    site = read_site(
+        file(
+            "slurm.conf",
+            "PriorityCalcPeriod=00:00:30\nPriorityDecayHalfLife=00:02:30\nPriorityMaxAge=7\nNodeName=n1 CPUs=4\n"
+            "PartitionName=p Nodes=n1 MaxTime=00:01:01 DefaultTime=2\n",
+        )
+    )
+    s = site.scheduler
+    assert isinstance(s, SchedulerSettings)
+    assert (s.calc_period, s.decay_half_life, s.max_age) == (60, 180, 420)
+    assert (site.partition("p").max_time, site.partition("p").default_time) == (120, 120)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch import check as dispatch_sweep
-from schedlab.models.dispatch.check import excesses
+from schedlab.models.dispatch import excesses
 
 NODES, RESOURCES, LAST = 4, 2, 12
 

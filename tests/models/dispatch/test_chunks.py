@@ -8,7 +8,7 @@ import schedlab as sl
 from draws import some_now
 from schedlab.backends import Limits, run
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Profit, Queue, Running, Schedule
-from schedlab.models.dispatch.jobs import impossible
+from schedlab.models.dispatch import impossible
 
 QUEUES = [Queue("q", 60)]
 TWO_KINDS = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 1, {"cores": 4})])

@@ -10,8 +10,8 @@ from draws import some_now
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
+from schedlab.models.dispatch import impossible
 from schedlab.models.dispatch.formulations import usable
-from schedlab.models.dispatch.jobs import impossible
 from schedlab.models.dispatch.objectives import OBJECTIVES
 
 EURORA_4 = Platform(

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import schedlab as sl
+from neighbourhoods import neighbourhood
 from schedlab.backends import backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES, excess_of
-from schedlab.models.neighbourhood import neighbourhood
 from small_profits import tiny
 
 NODE = Platform([NodeGroup("n", 1, {"cores": 4})])

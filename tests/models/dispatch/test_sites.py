@@ -22,7 +22,7 @@ from schedlab.models import (
     Schedule,
     StepFunction,
 )
-from schedlab.models.dispatch.eligible import NodeSets, NotPlaced, eligible_nodes, least_amounts, read_features
+from schedlab.models.dispatch import NodeSets, NotPlaced, eligible_nodes, least_amounts, read_features
 from small_sites import optimum, random_site, violations
 
 FIELDS = ("nodes", "features", "per_node", "whole_nodes", "licences")

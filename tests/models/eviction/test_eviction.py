@@ -12,7 +12,7 @@ from draws import some_now
 from random_evictions import applications, best_by_enumeration, random_eviction, random_shared
 from schedlab import BatchJob, Eviction, EvictionCandidate, EvictionPlan, ProblemError
 from schedlab.models import Checkpointing, Schedule
-from schedlab.models.eviction.jobs import checkpoint_seconds
+from schedlab.models.eviction import checkpoint_seconds
 from shared_data import DATA
 
 THETA = DATA / "theta_2022" / "real_week_1.swf"

@@ -1,15 +1,11 @@
 """Declarations: wrong ones and their messages, the form of expressions, and assignments."""
 
-import doctest
-import importlib
 import math
-import pkgutil
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import schedlab as sl
-import schedlab.models.language as language
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.models.language import Bounds, IntervalValue
@@ -24,11 +20,6 @@ def m():
 def refused(*words):
     """Expect a ModelError whose message contains all the words."""
     return pytest.raises(sl.ModelError, match="".join(f"(?=.*{w})" for w in words))
-
-
-@pytest.mark.parametrize("name", [f"{language.__name__}.{i.name}" for i in pkgutil.iter_modules(language.__path__)])
-def test_examples_in_docstrings(name):
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 class TestIntervals:

@@ -6,8 +6,7 @@ import random
 
 import pytest
 import schedlab as sl
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_constructs import RandomStructures
+from schedlab.backends.conformance import RandomStructures, brute_force
 from schedlab.models.language import Assignment, Intensity, Interval, ModelError
 from schedlab.models.language.calendars import lengths
 

@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.backends.conformance.brute_force import brute_force
-from schedlab.backends.conformance.random_models import random_model
-from schedlab.backends.conformance.run import CONSTRUCTS
+from schedlab.backends.conformance import CONSTRUCTS, brute_force, random_model
 from schedlab.models.language import Comparison, text_forms
 from schedlab.models.language.expressions import Element, Function
 from schedlab.models.language.text_forms import CLASSES, functions_of

@@ -12,7 +12,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from schedlab import account
 from schedlab.models import ProblemError, Profit, Schedule
-from schedlab.models.profit.problem import Account, daily, makespan, operation
+from schedlab.models.profit import Account, daily, makespan, operation
 from small_profits import DAY, cut, half_a_day, tiny
 
 TWO_DAYS = cut(10, until=2 * DAY - 7200)

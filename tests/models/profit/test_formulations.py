@@ -7,7 +7,7 @@ import schedlab as sl
 from draws import some_now
 from schedlab.heuristics import RULES
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule, StepFunction
-from schedlab.models.profit.problem import points_to
+from schedlab.models.profit import points_to
 from small_profits import best_by_enumeration, cut, half_a_day, stand_in, tiny, usable
 
 EXACT = ["cpsat:counts", "cpsat:units", "highs:counts@pairwise", "highs:counts@time-indexed", "cpo:counts"]

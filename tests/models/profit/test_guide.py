@@ -8,9 +8,9 @@ import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.instances.formats.cooling_tables import cooling
+from schedlab.instances.formats import cooling
 from schedlab.models import Cooling, Profit, StepFunction
-from schedlab.models.profit.guide import MAXIMISE, OPTIMISE, Leaf, Split, days
+from schedlab.models.profit import MAXIMISE, OPTIMISE, Leaf, Split, days
 
 DAY = 86400
 FULL = Split(0.8482, Leaf(MAXIMISE, 40, 39), Leaf(OPTIMISE, 60, 60))

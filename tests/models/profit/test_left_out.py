@@ -6,10 +6,21 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.heuristics import schedule_by_rule
-from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Profit, Queue, Running, Schedule, StepFunction
+from schedlab.models import (
+    Cooling,
+    Dispatch,
+    Flat,
+    Job,
+    NodeGroup,
+    Platform,
+    Profit,
+    Queue,
+    Running,
+    Schedule,
+    StepFunction,
+)
 from schedlab.models.profit import formulations as left_out
-from schedlab.models.profit.formulations import with_rest
-from schedlab.models.schedule_arrays import Flat
+from schedlab.models.profit import with_rest
 
 FLAT = Cooling("flat", (0, 40), (0, 10_000), ((0, 1), (0, 1)))
 END = 50  # horizon_end

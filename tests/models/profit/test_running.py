@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from schedlab import account
 from schedlab.heuristics import RULES
 from schedlab.models import Job, ProblemError, Profit, Running, Schedule
+from schedlab.models.profit import daily, makespan, operation
 from schedlab.models.profit.formulations import Fluid
 from schedlab.models.profit.formulations import encoding as fluid_of
-from schedlab.models.profit.problem import daily, makespan, operation
 from small_profits import best_by_enumeration, cut, tiny, usable
 
 NOW = 2

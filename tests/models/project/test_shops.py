@@ -3,6 +3,7 @@
 import random
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import random_shops as shops
@@ -42,21 +43,19 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def optima() -> dict[str, int | None]:
-    """Return the optimum of each case; no schedule of a lower cost has a start after the last one that is tried."""
-    return {name: shops.optimum(project, last) for name, project, last in CASES}
+@cache
+def optimum(case: str) -> int | None:
+    """Return the optimum of a case; no schedule of a lower cost has a start after the last one that is tried."""
+    return next(shops.optimum(project, last) for name, project, last in CASES if name == case)
 
 
 @pytest.mark.parametrize("solver", ["cpsat", "highs", "cpo"])
 @pytest.mark.parametrize(("name", "project"), [case[:2] for case in CASES], ids=[case[0] for case in CASES])
-def test_the_optimum_is_that_of_all_schedules(
-    solver: str, name: str, project: Project, optima: dict[str, int | None]
-) -> None:
+def test_the_optimum_is_that_of_all_schedules(solver: str, name: str, project: Project) -> None:
     if not backend(solver).availability().ok:
         pytest.skip(f"{solver} is not available")
     found = sl.solve(project, backend=solver, threads=1, time_limit=300)
-    assert (found.status, found.objective) == ("optimal", optima[name])
+    assert (found.status, found.objective) == ("optimal", optimum(name))
     assert found.schedule is not None
     assert shops.feasible(project, found.schedule) and shops.cost(project, found.schedule) == found.objective
 
@@ -370,15 +369,32 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
-        ("lns", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
-        ("lns", {"tasks": [on_m("a", 1, penalty=2)], "precedences": []}, "this one has tasks that may be left out"),
+        ("lns", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
         (
             "lns",
-            {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)]},
-            "this one has breaks that suspend tasks",
+            {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)], "no_wait": [("a", "b")]},
+            "this one has precedences without a wait beside breaks that suspend tasks",
         ),
-        ("lns@cpsat", {"objective": "flow-time"}, "lns@cpsat does not support the objective flow-time; lns does"),
-        ("lns@cpsat", {"resources": [Resource("m", 1, breaks=((1, 2),))]}, "lns@cpsat does not support breaks; lns"),
+        (
+            "lns",
+            {"resources": [Resource("m", 1, setups={("b", "a"): 1})], "no_wait": [("a", "b")]},
+            "this one has precedences without a wait beside setups",
+        ),
+        (
+            "lns",
+            {"resources": [Resource("m", 2)], "precedences": [("a", "b", -1)], "no_wait": [("a", "b")]},
+            "this one has precedences without a wait with negative delays",
+        ),
+        (
+            "lns",
+            {"tasks": [on_m("a", 1), on_m("b", 2, penalty=1)], "no_wait": [("a", "b")]},
+            "this one has precedences without a wait of tasks that may be left out",
+        ),
+        (
+            "lns",
+            {"resources": [Resource("m", 1, no_idle=True), Resource("n", 2)]},
+            "this one has no-idle resources beside resources of capacity above 1",
+        ),
         (
             "lns",
             {"objective": f"{10**11}*flow-time", "tasks": [on_m("a", 10**5, weight=10**5)], "precedences": []},
@@ -393,7 +409,7 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
         (
             "bounds",
             {"tasks": [on_m("a", 1, penalty=2)], "precedences": []},
-            "this one has tasks that may be left out; serial-sgs, multi-sgs, cpsat",
+            "this one has tasks that may be left out; lns, serial-sgs, multi-sgs, cpsat",
         ),
         (
             "bounds",
@@ -410,6 +426,17 @@ def test_what_a_search_does_not_support_is_refused(method: str, change: dict[str
     with pytest.raises(sl.SchedlabError, match=words):
         sl.solve(project, method, time_limit=60)
     assert sl.solve(project, "auto", threads=1, time_limit=60).status == "optimal"
+
+
+def test_chains_that_precede_each_other_are_refused_by_lns() -> None:
+    tasks = [on_m(name, 1) for name in "abcd"]
+    links = [("a", "b"), ("c", "d"), ("a", "d"), ("c", "b")]
+    project = Project(tasks, [Resource("m", 2)], links, no_wait=[("a", "b"), ("c", "d")])
+    with pytest.raises(sl.SchedlabError, match="chains of precedences without a wait that precede each other"):
+        sl.solve(project, "lns", time_limit=60)
+    several = Project(tasks, [Resource("m", 1)], [("a", "b"), ("a", "c")], no_wait=[("a", "b"), ("a", "c")])
+    with pytest.raises(sl.SchedlabError, match="precedences without a wait of which one task has several"):
+        sl.solve(several, "lns", time_limit=60)
 
 
 def test_a_mode_that_cannot_keep_the_deadline_is_left_out() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from schedlab.backends import Limits, Outcome, Watch
-from schedlab.backends.cpsat.backend import CpSat
+from schedlab.backends.cpsat import CpSat
 from schedlab.models.language import Assignment, Model
 
 

@@ -13,8 +13,7 @@ from schedlab.bench.kinds.base import Drawing
 from schedlab.bench.kinds.plain import PlainKind
 from schedlab.heuristics import Heuristic, Incumbents, OnIncumbent
 from schedlab.instances import Instance
-from schedlab.instances.files.folder import Folder
-from schedlab.instances.files.writing import to_csv, to_toml, write_files
+from schedlab.instances.files import Folder, to_csv, to_toml, write_files
 from schedlab.models import Problem, Schedule
 from schedlab.models.json_values import Count
 from schedlab.models.kind import ProblemKind

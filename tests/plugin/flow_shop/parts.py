@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import schedlab as sl
-from schedlab.instances import Trace
-from schedlab.instances.logged import Logged
+from schedlab.instances import Logged, Trace
 from schedlab.instances.traces import Format
 from schedlab.models.dispatch.objectives import Excess, Objective
 from schedlab.models.registry import WholeSeconds

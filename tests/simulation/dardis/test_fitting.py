@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.models import NodeGroup, Platform
 from schedlab.models.profiles import daily
-from schedlab.simulation.dispatchers.dardis.messages import Limits, Placement, Request
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers, limits_of, unlimited
+from schedlab.simulation.dispatchers.dardis import Limits, NodeManagers, Placement, Request, limits_of
 
 
 def ints(*values):
@@ -101,6 +100,5 @@ def test_the_index_is_that_of_the_definition_in_every_second(
 
 
 def test_without_limits_the_index_counts_whole_units():
-    assert np.isinf(unlimited(3, 2).amount).all()
     managers = NodeManagers(ints(7, 9).reshape(2, 1), first=5)
     assert indices(managers, [2], 3, 0, 0) == {5: {0: 3.0}, 6: {0: 4.0}}

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.simulation.dispatchers.dardis.messages import Placement, Request, joined
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.dardis import NodeManagers, Placement, Request, joined
 
 
 def ints(*values):

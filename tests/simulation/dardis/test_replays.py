@@ -11,9 +11,7 @@ from schedlab.instances import WorkloadError
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import Wish, flat, power_cap, profile_of
 from schedlab.simulation import Dardis
-from schedlab.simulation.dispatchers.dardis.messages import Extend, Release
-from schedlab.simulation.dispatchers.dardis.names import SETUPS
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.dardis import SETUPS, Extend, NodeManagers, Release
 from schedlab.simulation.dispatchers.dardis.transport import InProcess
 
 THREE = ("throughput", "profile", "balance")
@@ -265,7 +263,7 @@ def test_what_dardis_does_not_take_is_refused():
 @pytest.mark.parametrize("setup", SETUPS)
 def test_all_names_are_dispatchers(setup):
     eurora = sl.load("eurora_99").dispatch
-    first = eurora.replace(jobs=eurora.jobs[:30])
+    first = eurora.replace(jobs=eurora.jobs[:15])
     run = sl.simulate(first, dispatcher=f"dardis:{setup}")
     assert run.violations == [] and (run.start >= 0).all()
     assert sl.simulate(first, dispatcher=f"dardis:{setup}").schedule() == run.schedule()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.simulation.dispatchers.dardis.names import POLICIES
+from schedlab.simulation.dispatchers.dardis import POLICIES
 from schedlab.simulation.dispatchers.dardis.task_manager import NONE, choose
 
 

@@ -7,7 +7,7 @@ from schedlab.simulation.dispatchers.dardis.network import unreliable
 
 SETUPS = ("throughput", "profile", "balance")
 EURORA = sl.load("eurora_99").dispatch
-DAY = EURORA.replace(jobs=EURORA.jobs[:15])
+DAY = EURORA.replace(jobs=EURORA.jobs[:10])
 
 
 def replay(setup, **network):

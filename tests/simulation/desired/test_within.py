@@ -15,6 +15,7 @@ from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 from schedlab.models.reservations import Reservation
 from schedlab.simulation import (
     POLICIES,
+    WITHIN_PROFILE,
     Decision,
     OnDemandJob,
     Preemption,
@@ -22,7 +23,6 @@ from schedlab.simulation import (
     parse_dispatcher,
     violations,
 )
-from schedlab.simulation.dispatchers.policy import WITHIN_PROFILE
 
 from simulation import toy_dispatchers
 

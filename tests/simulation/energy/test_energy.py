@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab import account as profit_account
 from schedlab.models import Cooling, ProblemError, StepFunction
-from schedlab.models.profit.problem import makespan
+from schedlab.models.profit import makespan
 from schedlab.models.tariff import Tariff
 from schedlab.simulation.energy import (
     Centre,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench import WrongUse
-from schedlab.bench.replays.settings import ReplaySettings
+from schedlab.bench.replays import ReplaySettings
 from schedlab.instances import Workload, WorkloadError, open_trace
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import Decision, Start, read_jobs, simulate, violations, write_jobs

@@ -5,7 +5,7 @@ import pytest
 import schedlab as sl
 from schedlab.heuristics.kernels.events import counted_replay as counting
 from schedlab.heuristics.kernels.events.counted_replay import BLOCK, add, none_running, numbered, remove, shadow
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload
 from schedlab.models.compiled import compiled
 from schedlab.simulation import POLICIES
 
@@ -15,7 +15,7 @@ POLICY = ("fcfs", "sjf", "rule:est", "rule:wt", "easy", "easy:wt")
 def random_log(seed):
     """Return jobs on 64 nodes of which some run longer than expected, some take no time, some arrive together."""
     rng = np.random.default_rng(seed)
-    made = workload(400, seed=seed, nodes=64, load=float(rng.choice([0.7, 1.0, 3.0])), longest=3600)
+    made = lublin_workload(400, seed=seed, nodes=64, load=float(rng.choice([0.7, 1.0, 3.0])), longest=3600)
     made.submit[:] = made.submit // 600 * 600
     made.release[:] = made.submit
     made.runtime[rng.random(400) < 0.1] = 0
@@ -44,13 +44,13 @@ def test_only_what_the_fast_kernels_can_do_is_given_to_them(monkeypatch):
     called = []
     real = counting.replay
     monkeypatch.setattr(counting, "replay", lambda *given: (called.append(1), real(*given))[1])
-    sl.simulate(workload(50, seed=1, nodes=64, cores=2), machine, "easy")
+    sl.simulate(lublin_workload(50, seed=1, nodes=64, cores=2), machine, "easy")
     assert called
     called.clear()
-    shared = workload(50, seed=1, nodes=64, cores=1)  # two jobs fit on a node
+    shared = lublin_workload(50, seed=1, nodes=64, cores=1)  # two jobs fit on a node
     sl.simulate(shared, machine, "easy")
-    sl.simulate(workload(50, seed=1, nodes=64, cores=2), machine, "easy", period=600)
-    sl.simulate(workload(50, seed=1, nodes=64, cores=2), machine, "conservative")
+    sl.simulate(lublin_workload(50, seed=1, nodes=64, cores=2), machine, "easy", period=600)
+    sl.simulate(lublin_workload(50, seed=1, nodes=64, cores=2), machine, "conservative")
     assert not called
 
 

@@ -3,12 +3,25 @@
 from dataclasses import replace
 
 import pytest
-from schedlab.instances import Trace, Workload
+from schedlab.instances import Logged, Trace, Workload
 from schedlab.instances.log_preparation import cancellations
-from schedlab.instances.logged import Logged
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Recorded, Running, SiteRequest
+from schedlab.models import (
+    Dispatch,
+    Gres,
+    Job,
+    NodeGroup,
+    Partition,
+    Platform,
+    Queue,
+    Recorded,
+    Running,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
 from schedlab.simulation import simulate
-from schedlab.simulation.features.running import with_rows
+from schedlab.simulation.features import with_rows
 
 MACHINE = Platform([NodeGroup("n", 1, {"cores": 4})])
 CANCELLED = "it never started: it was cancelled in the queue"
@@ -16,7 +29,8 @@ CANCELLED = "it never started: it was cancelled in the queue"
 
 def logged(job: str, submit: int, cores: int, **others: object) -> Logged:
     usual = {"runtime": 100, "walltime": 200, "units": 1, "request": {"cores": cores}, "queue": "q", "start": submit}
-    return Logged(job, submit, asked=SiteRequest(account=f"of {job}"), **{**usual, **others})  # type: ignore[arg-type]
+    asked = SiteRequest(account=f"of {job}")
+    return Logged(job, submit, **{**usual, "asked": asked, **others})  # type: ignore[arg-type]
 
 
 def test_a_cancelled_job_holds_its_place_until_it_leaves() -> None:
@@ -53,3 +67,41 @@ def test_the_table_of_a_replay_has_what_was_asked_and_recorded() -> None:
     assert table["asked.account"].tolist() == ["of first", "of last"]
     assert table["recorded.start"].tolist() == [0, 120]
     assert table["start"].tolist() == [0, 100]
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "slurm"])
+def test_gpus_count_by_the_type_that_jobs_asked_for_or_that_alone_their_partition_has(dispatcher: str) -> None:
+    """Each job runs for 100 s; of a type that a job asks for, it waits until enough are free."""
+    nodes = [SiteNode("n1", 4, gpus={"a100": 2, "v100": 2}), SiteNode("n2", 4, gpus={"h100": 4})]
+    parts = [Partition("mixed", ("n1",)), Partition("pure", ("n2",))]
+    site = Site("s", nodes, parts, scheduler=SchedulerSettings(select_parameters=("cr_cpu",)))
+    asked = {
+        "a": ("mixed", 2, (Gres("gpu", "a100", 2, "node"),)),
+        "b": ("mixed", 1, (Gres("gpu", "a100", 1, "job"),)),  # no a100 is free until 100 s, two v100 are
+        "c": ("mixed", 1, (Gres("gpu", "", 1, "job"),)),  # nobody knows of which type
+        "d": ("pure", 1, (Gres("gpu", "", 1, "job"),)),
+        "e": ("mixed", 2, (Gres("gpu", "a100", 1, "task"), Gres("gpu", "v100", 1, "task"))),
+    }
+    jobs = [
+        logged(
+            name,
+            0,
+            1,
+            queue=part,
+            request={"cores": 1, "gpus": number},
+            asked=SiteRequest(partitions=(part,), gres=gres, tasks=1),
+        )
+        for name, (part, number, gres) in asked.items()
+    ]
+    workload = Trace.of("log", "sacct", jobs, ["cores", "gpus"]).workload
+    run = simulate(workload, dispatcher=dispatcher, site=site)
+    assert run.violations == []
+    start = dict(zip(run.workload.ids, run.start.tolist(), strict=True))
+    late = {name for name, at in start.items() if at >= 100}
+    assert late - {"c"} == {"b", "e"}
+    assert ("c" in late) == (dispatcher == "slurm")  # which reserves whole nodes for b
+    used = run.metrics.in_use
+    span = run.metrics.makespan
+    assert span is not None
+    kinds = {"gpus": 7, "gpus a100": 4, "gpus v100": 1, "gpus h100": 1}
+    assert {name: used[name] for name in kinds} == pytest.approx({name: 100 * n / span for name, n in kinds.items()})

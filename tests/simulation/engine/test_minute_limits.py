@@ -22,7 +22,7 @@ from schedlab.models import (
     SiteRequest,
 )
 from schedlab.simulation import SimulationError, violations
-from schedlab.simulation.features.site_limits import not_obeyed, on_site, site_limits
+from schedlab.simulation.features import limits_of_site, not_obeyed, on_site
 
 PROMPT = "slurm:bf_interval=1:sched_interval=1:batch_sched_delay=0"
 POLICIES = ("fcfs", "easy", "easy++", "conservative", "plan", "plan@lns:rounds=2", "sjf", "pbs-fifo", PROMPT)
@@ -214,7 +214,7 @@ def test_no_start_breaks_a_limit_and_the_check_finds_those_that_do(dispatcher):
             continue
         assert list(wrong(kind, site, run)) == [], seed
         early = replace(run, start=run.workload.submit.copy(), end=run.workload.submit + run.end - run.start)
-        limits = site_limits(site)
+        limits = limits_of_site(site)
         told = [v for v in violations(early, limits_of=limits) if "in seconds at" in v.message]
         assert bool(told) == bool(list(wrong(kind, site, early))), seed
         found += bool(told)
@@ -242,6 +242,6 @@ def test_the_jobs_of_a_limit_are_those_of_its_owner():
     site = site_with(Limits(grp_wall=60))
     jobs = [job("a", 0, 5), job("b", 0, 5, asked=SiteRequest(account="phys", qos="normal"))]
     made = on_site(sl.Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), site)
-    (limit,) = site_limits(site)(*made)
+    (limit,) = limits_of_site(site)(*made)
     assert limit.rows.tolist() == [0] and limit.amounts.tolist() == [1] and limit.most == 60
     assert np.array_equal(limit.minutes.used, [1.0]) and not limit.minutes.plans

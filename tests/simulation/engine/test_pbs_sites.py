@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.models import QOS, Dispatch, Job, Limits, Partition, PBSSettings, Queue, Site, SiteNode, SiteRequest
-from schedlab.simulation.features.site_limits import not_obeyed
+from schedlab.simulation.features import not_obeyed
 
 POLICIES = ("fcfs", "easy", "conservative", "plan")
 

@@ -19,7 +19,7 @@ from schedlab.models import (
     SiteRequest,
 )
 from schedlab.simulation import violations
-from schedlab.simulation.features.site_limits import on_site, site_limits
+from schedlab.simulation.features import limits_of_site, on_site
 
 DISPATCHERS = ["fcfs", "easy", "conservative", "plan@lns", "hcp3@cpsat", "slurm"]
 SLURM = SchedulerSettings(accounting_enforce=("limits", "qos"), bf_interval=1, sched_interval=1, batch_sched_delay=0)
@@ -89,14 +89,14 @@ def test_the_verification_counts_them():
     site = site_with(Limits(grp_jobs=2), Limits(grp_jobs=9))
     free = site_with(Limits(), Limits())
     run = sl.simulate(Dispatch(free.platform(), JOBS[:3], [Queue("p", 60)]), dispatcher="easy", site=free)
-    told = violations(run, limits_of=site_limits(site))
+    told = violations(run, limits_of=limits_of_site(site))
     assert [v.constraint for v in told] == ["b"] and "3 are held, 2 is the limit" in told[0].message
     swapped = sl.simulate(
         Dispatch(free.platform(), [JOBS[0], job("b", 1, 30), job("h", 2, 10, "high")], [Queue("p", 60)]),
         dispatcher="easy",
         site=free,
     )
-    assert violations(swapped, limits_of=site_limits(site)) == []
+    assert violations(swapped, limits_of=limits_of_site(site)) == []
 
 
 def test_a_job_beyond_the_limit_of_its_account_runs_if_its_qos_has_one():
@@ -105,7 +105,7 @@ def test_a_job_beyond_the_limit_of_its_account_runs_if_its_qos_has_one():
     made = on_site(
         Workload.of(Dispatch(site.platform(), [job("a", 0, 5), job("h", 0, 5, "high", 4)], [Queue("p", 60)])), site
     )
-    (limit,) = (x for x in site_limits(site)(*made) if "chem" in x.name)
+    (limit,) = (x for x in limits_of_site(site)(*made) if "chem" in x.name)
     assert limit.checks.tolist() == [True, False] and limit.never().size == 0
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from schedlab.instances import Trace, Workload
-from schedlab.instances.logged import Logged
+from schedlab.instances import Logged, Trace, Workload
 from schedlab.models import Association, NodeEvent, Partition, SchedulerSettings, Site, SiteNode, SiteRequest
 from schedlab.simulation import Simulation, simulate
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from schedlab import WrongValue
-from schedlab.instances import Workload, WorkloadError
-from schedlab.instances.site_columns import SiteColumns
+from schedlab.instances import SiteColumns, Workload, WorkloadError
 from schedlab.models import (
     QOS,
     Association,
@@ -23,7 +22,7 @@ from schedlab.models import (
     SiteRequest,
     SiteReservation,
 )
-from schedlab.simulation.features.site_fit import fitted, outside_of_log
+from schedlab.simulation.features import fitted, outside_of_log
 
 SITE = Site(
     "lab",

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.instances import Workload
+from schedlab.instances import Workload, WorkloadError
 from schedlab.models import (
+    Association,
     Dispatch,
     Job,
     Licence,
@@ -20,7 +21,8 @@ from schedlab.models import (
 )
 from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption, Switching, violations
-from schedlab.simulation.features.site_reservations import reservations_of, reserved_nodes
+from schedlab.simulation.features import fitted, reservations_of
+from schedlab.simulation.features.site_reservations import reserved_nodes
 from simulation.second_by_second import records
 
 DISPATCHERS = ["fcfs", "easy", "easy++", "conservative", "plan@lns", "hcp3@cpsat", "dardis:balance", "slurm"]
@@ -205,7 +207,7 @@ def test_reservations_go_with_other_features(dispatcher, options):
 def test_the_verification_finds_what_a_replay_without_reservations_does():
     jobs = [job("a", 60, 41), job("in", 0, 10, reservation="course"), job("b", 140, 5)]
     site = site_with(COURSE)
-    run = replay(jobs, site_with())
+    run = replay(jobs, site_with(replace(COURSE, start=0)))
     told = violations(run, reserved_of=reservations_of(site))
     assert [v.constraint for v in told] == ["in", "a"] or [v.constraint for v in told] == ["in", "a", "b"]
     assert "before its reservation 'course', which begins at 100" in told[0].message
@@ -254,3 +256,50 @@ def test_jobs_of_a_reservation_start_on_nodes_that_are_on(dispatcher):
         jobs, site_with(COURSE), dispatcher, node_policy="idle:5s", switching=Switching(boot=3, shut_down=2, min_off=4)
     )
     assert run.violations == [] and (run.start >= 0).all()
+
+
+OF_EVA = SiteReservation("course", 100, 50, ("n1",), users=("eva", "ben"), accounts=("chem",))
+
+
+@pytest.mark.parametrize("dispatcher", ["fcfs", "easy", "slurm"])
+def test_jobs_are_refused_that_ask_for_a_reservation_which_is_none_or_not_for_them(dispatcher):
+    """As Slurm does at the submission, with the reason; others go on."""
+    tree = [Association("root"), Association("chem", parent="root"), Association("lab", parent="chem")]
+    asked = {
+        "unknown": ("eva", "chem", "curse"),
+        "stranger": ("ana", "chem", "course"),
+        "elsewhere": ("eva", "bio", "course"),
+        "below": ("ben", "lab", "course"),
+        "one of two": ("eva", "chem", "course,late"),
+        "one unknown": ("eva", "chem", "course,curse"),
+        "plain": ("ana", "bio", ""),
+    }
+    jobs = [
+        replace(job(name, k, 20, 1), user=user, asked=SiteRequest(account=account, reservation=inside))
+        for k, (name, (user, account, inside)) in enumerate(asked.items())
+    ]
+    late = SiteReservation("late", 1000, 50, ("n2",))
+    run = replay(jobs, site_with(OF_EVA, late, associations=tree), dispatcher)
+    assert run.violations == []
+    found = starts(run)
+    assert set(found) == {"below", "one of two", "plain"}
+    assert 100 <= found["below"] < 150 and 100 <= found["one of two"] < 150 and found["plain"] < 50
+    assert dict(run.workload.report.dropped) == {
+        "unknown": "never starts: the site has no reservation 'curse'",
+        "stranger": "never starts: the reservation 'course' is not for user ana",
+        "elsewhere": "never starts: the reservation 'course' is not for account bio",
+        "one unknown": "never starts: the site has no reservation 'curse'",
+    }
+
+
+def test_a_log_whose_jobs_ask_for_a_reservation_that_the_site_lacks_tells_it():
+    known = Workload.of(
+        Dispatch(
+            site_with().platform(), [job("a", 0, 20, 1), job("b", 1, 20, 1, reservation="curse")], [Queue("p", 60)]
+        )
+    )
+    kept = fitted(known, site_with(OF_EVA))
+    assert kept.report.dropped == (("b", "the site has no reservation 'curse'"),)
+    assert fitted(known, site_with(OF_EVA), in_place=True).ids == ("a", "b")  # it held its nodes
+    with pytest.raises(WorkloadError, match=r"the site has no reservation 'curse' \(1 job: b; did you mean course"):
+        fitted(known, site_with(OF_EVA), "stop")

@@ -24,7 +24,7 @@ from schedlab.models import (
     SiteReservation,
 )
 from schedlab.simulation import Decision, SimulationError, Start, violations
-from schedlab.simulation.features.site_limits import not_modelled
+from schedlab.simulation.features import not_modelled
 
 POLICIES = ("fcfs", "easy", "easy++", "conservative", "plan", "plan@lns:rounds=2", "sjf", "pbs-fifo")
 BACKFILLING = ("easy", "easy++", "conservative", "plan:submit")

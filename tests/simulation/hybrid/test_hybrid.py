@@ -17,8 +17,7 @@ from schedlab.models.profiles import flat, nodes_on
 from schedlab.models.registry import WrongOption
 from schedlab.models.tariff import Tariff
 from schedlab.simulation import Hybrid, SimulationError, is_dispatcher, parse_dispatcher
-from schedlab.simulation.dispatchers.dardis.messages import Request, Wish
-from schedlab.simulation.dispatchers.dardis.nodes import NodeManagers
+from schedlab.simulation.dispatchers.dardis import NodeManagers, Request, Wish
 from schedlab.simulation.dispatchers.hybrid import limits_of, wished
 from schedlab.simulation.energy import Centre
 from schedlab.simulation.forecasts import Persistence

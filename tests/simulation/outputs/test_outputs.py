@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation import JobsError, NodeRanges, Simulation, read_jobs, simulate, violations, write_jobs
-from schedlab.simulation.outputs import JOB_COLUMNS, Kind, write_starts
+from schedlab.simulation import (
+    JOB_COLUMNS,
+    JobsError,
+    Kind,
+    NodeRanges,
+    Simulation,
+    read_jobs,
+    simulate,
+    violations,
+    write_jobs,
+    write_starts,
+)
 
 MACHINE = Platform([NodeGroup("n", 8, {"cores": 16, "gpu cards": 2})])
 QUEUES = [Queue("short; or=long", 3600), Queue("parallel", 60)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.instances.generators.lublin import workload as generated
+from schedlab.instances import lublin_workload
 from simulation.policies.test_plans import earliest, machine, workload, world
 
 
@@ -67,7 +67,7 @@ def test_starts_are_those_of_trying_every_reservation(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_long_queue_moves_as_if_every_reservation_were_tried(seed):
-    jobs = generated(600, seed=seed, nodes=64, load=3.0, longest=7200)
+    jobs = lublin_workload(600, seed=seed, nodes=64, load=3.0, longest=7200)
     always = replace(jobs, queues=(sl.Queue("batch", 3600, ((0, 86_399),)),))  # jobs with calendars are always tried
     nodes = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
     found, tried = (sl.simulate(log, nodes, "conservative") for log in (jobs, always))

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.instances.generators.lublin import workload
+from schedlab.instances import lublin_workload
 from schedlab.models import NodeEvent
 from schedlab.models.profiles import daily
-from schedlab.simulation import POLICIES, Policy
+from schedlab.simulation import POLICIES, Policy, by_duration, by_slowdown
 from schedlab.simulation.dispatchers import conservative as counted
-from schedlab.simulation.dispatchers.policy import by_duration, by_slowdown
 
 MACHINE = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
 
@@ -19,7 +18,7 @@ MACHINE = sl.Platform([sl.NodeGroup("n", 64, {"cores": 1})])
 def random_log(seed, jobs=400):
     """Return jobs on 64 nodes of which some run longer than expected, some take no time, some arrive together."""
     rng = np.random.default_rng(seed)
-    made = workload(jobs, seed=seed, nodes=64, load=float(rng.choice([0.7, 1.0, 3.0])), longest=7200)
+    made = lublin_workload(jobs, seed=seed, nodes=64, load=float(rng.choice([0.7, 1.0, 3.0])), longest=7200)
     made.submit[:] = made.submit // 600 * 600
     made.release[:] = made.submit
     made.runtime[rng.random(jobs) < 0.1] = 0
@@ -80,7 +79,7 @@ def test_a_profile_that_limits_the_starts(monkeypatch):
 
 
 def test_a_long_queue(monkeypatch):
-    log = workload(1500, seed=2, nodes=64, load=12.0, longest=36_000)
+    log = lublin_workload(1500, seed=2, nodes=64, load=12.0, longest=36_000)
     log.runtime[:] = np.maximum(1, log.runtime // 3)
     fast, plain = both(monkeypatch, log, MACHINE, "conservative")
     assert fast.metrics.queue_max > 400
@@ -91,8 +90,8 @@ def test_several_resources_or_calendars_are_left_to_the_general_kernels(monkeypa
     called = []
     monkeypatch.setattr(counted, "new_arrays", lambda *given: called.append(given))
     one = sl.Platform([sl.NodeGroup("n", 1, {"cores": 64, "gpus": 4})])
-    sl.simulate(workload(50, seed=1, nodes=64), one, "conservative")
+    sl.simulate(lublin_workload(50, seed=1, nodes=64), one, "conservative")
     hours = (sl.Queue("batch", 3600, ((0, 40_000),)),)
-    sl.simulate(replace(workload(50, seed=1, nodes=64), queues=hours), MACHINE, "conservative")
-    sl.simulate(workload(50, seed=1, nodes=64), MACHINE, POLICIES["pbs-fifo"])
+    sl.simulate(replace(lublin_workload(50, seed=1, nodes=64), queues=hours), MACHINE, "conservative")
+    sl.simulate(lublin_workload(50, seed=1, nodes=64), MACHINE, POLICIES["pbs-fifo"])
     assert called == []

@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 from schedlab.models import Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.arrays import JobArrays
+from schedlab.models.dispatch import JobArrays
 from schedlab.simulation import Moment, Portfolio, Start
-from schedlab.simulation.dispatchers.cp.model import end_of_horizon
-from schedlab.simulation.dispatchers.cp.placing import (
+from schedlab.simulation.dispatchers.cp import (
     NodeTimeline,
     Register,
     can_start_now,
@@ -18,6 +17,7 @@ from schedlab.simulation.dispatchers.cp.placing import (
     requests_of,
     start_empty,
 )
+from schedlab.simulation.dispatchers.cp.model import end_of_horizon
 
 TWO = Platform([NodeGroup("n", 2, {"cores": 4, "gpus": 1})])
 QUEUES = (Queue("q", 60), Queue("slow", 600))

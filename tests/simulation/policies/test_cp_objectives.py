@@ -100,8 +100,8 @@ def test_a_job_is_not_postponed_only_because_it_costs_nothing(name, aim):
 def test_the_gain_of_the_makespan_is_measured_from_now():
     """A million seconds after the epoch, a plan that ends 10 s earlier, in 60 instead of 70 s, is no gain of 0.001 %."""
     from schedlab.backends import compile as compile_model
+    from schedlab.simulation.dispatchers.cp import origin_of
     from schedlab.simulation.dispatchers.cp.control import Control, search
-    from schedlab.simulation.dispatchers.cp.model import origin_of
 
     now = 1_000_000
     jobs = [wide("long", 60, 4, now), *(wide(f"short{k}", 10, 4, now) for k in range(2))]
@@ -148,7 +148,7 @@ def test_the_objective_of_the_version_by_name_changes_nothing():
 def test_the_warm_start_is_not_worse_than_multi_search_and_than_the_priority():
     """With hardly any limit the answer is the warm start; the gain over it is 0 or unknown."""
     from schedlab.heuristics import multi_search
-    from schedlab.simulation.dispatchers.cp.model import best_start
+    from schedlab.simulation.dispatchers.cp import best_start
 
     noon = sl.load("eurora_330").problem.at(12 * 3600, first=40)
     for aim in OBJECTIVES:

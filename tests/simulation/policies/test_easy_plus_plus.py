@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from plain_easy_plus_plus import Job as PlainJob
 from plain_easy_plus_plus import replay
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.simulation import POLICIES, parse_dispatcher
-from schedlab.simulation.dispatchers.policy import CORRECTIONS
+from schedlab.simulation import CORRECTIONS, POLICIES, parse_dispatcher
 from shared_data import DATA
 
 KTH = DATA / "kth_sp2_1996" / "KTH-SP2-1996-2.1-cln.swf"

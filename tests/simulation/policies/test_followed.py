@@ -8,9 +8,8 @@ import schedlab as sl
 from schedlab.heuristics.kernels.events import slices
 from schedlab.instances import Workload
 from schedlab.models import NodeEvent
-from schedlab.simulation import POLICIES, Policy
+from schedlab.simulation import POLICIES, Policy, by_duration, by_slowdown
 from schedlab.simulation.dispatchers import policy_kernels
-from schedlab.simulation.dispatchers.policy import by_duration, by_latest_start, by_slowdown
 
 EQUAL = sl.Platform([sl.NodeGroup("n", 12, {"cores": 8})])
 TWO_SIZES = sl.Platform([sl.NodeGroup("a", 8, {"cores": 8}), sl.NodeGroup("b", 5, {"cores": 16})])
@@ -143,7 +142,9 @@ def test_a_replay_in_small_steps(policy):
 def test_predictions_in_compiled_code_are_those_of_the_predictor(name, predictor, monkeypatch):
     policy = {
         "easy++": POLICIES["easy++"],
-        "first come": Policy("first come", by_latest_start, reservations=1, shortest_first=True),
+        "first come": Policy(
+            "first come", lambda workload, expected: workload.latest_start, reservations=1, shortest_first=True
+        ),
         "corrected": Policy("corrected", reservations=1, corrections=(5, 60)),
         "shortest": Policy("shortest", by_duration, reservations=1, shortest_first=True),
     }[name]

@@ -10,8 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.simulation import Moment
-from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
-from schedlab.simulation.dispatchers.cp.placing import Register
+from schedlab.simulation.dispatchers.cp import Register, problem_of, running_usage
 
 QUEUES = (Queue("debug", 2), Queue("parallel", 5), Queue("long", 11))
 RESOURCES = ("cores", "memory", "gpus")

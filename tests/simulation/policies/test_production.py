@@ -20,9 +20,8 @@ from schedlab.simulation import (
     parse_dispatcher,
 )
 from schedlab.simulation.dispatchers import production as checks
+from schedlab.simulation.dispatchers.cp import NodeTimeline, Register, problem_of, requests_of, running_usage
 from schedlab.simulation.dispatchers.cp.control import AdaptiveLimit
-from schedlab.simulation.dispatchers.cp.model import problem_of, running_usage
-from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register, requests_of
 from schedlab.simulation.dispatchers.production import RETRY, end_of_schedule, first_plan
 
 PLATFORM = Platform([NodeGroup("gpu", 1, {"cores": 4, "gpus": 2}), NodeGroup("cpu", 2, {"cores": 4})])

@@ -12,8 +12,7 @@ from schedlab import WrongValue
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, PluginError, Queue
 from schedlab.models.registry import WrongOption
-from schedlab.simulation import POLICIES, check_dispatcher, simulate
-from schedlab.simulation.dispatchers.policy import psp
+from schedlab.simulation import POLICIES, check_dispatcher, psp, simulate
 from schedlab.simulation.rankers import Penalty, WeightedSum
 from schedlab.simulation.users import accuracy_class, request_accuracy
 

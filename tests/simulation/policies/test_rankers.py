@@ -19,11 +19,12 @@ from schedlab.simulation import (
     Policy,
     Preemption,
     SimulationError,
+    by_duration,
+    by_submit,
     check_dispatcher,
     parse_dispatcher,
     simulate,
 )
-from schedlab.simulation.dispatchers.policy import by_duration, by_submit
 from schedlab.simulation.rankers import Aging, Fairshare, JobSize, QueuePriority, WeightedSum, multifactor
 
 COUNT = itertools.count()

@@ -112,9 +112,7 @@ def test_the_kth_log(policy):
 @pytest.mark.parametrize("seed", range(4))
 def test_easy_is_backfilling_with_one_reservation(seed):
     """The kernel for several reservations, with one reservation, gives the same starts as the kernel of EASY."""
-    from schedlab.heuristics.kernels.events.entries import step
-    from schedlab.heuristics.kernels.events.machine import trace_of
-    from schedlab.heuristics.kernels.events.state import WAITING, new_state
+    from schedlab.heuristics.kernels.events import WAITING, new_state, step, trace_of
     from schedlab.simulation.dispatchers.policy_kernels import BACKFILLING, kernel, rules_of
 
     w = synthetic(300, 64, seed)
@@ -173,9 +171,7 @@ def test_candidates_limit_who_may_start():
 @pytest.mark.parametrize("policy", ["conservative", "pbs-fifo"])
 def test_conservative_moves_what_can_move(policy):
     """The compiled replay keeps its profile and tries few jobs; decisions on their own build it anew: equal starts."""
-    from schedlab.heuristics.kernels.events.entries import step
-    from schedlab.heuristics.kernels.events.machine import trace_of
-    from schedlab.heuristics.kernels.events.state import WAITING, new_state
+    from schedlab.heuristics.kernels.events import WAITING, new_state, step, trace_of
     from schedlab.simulation.dispatchers.policy_kernels import BACKFILLING, rules_of
 
     for seed in range(4):

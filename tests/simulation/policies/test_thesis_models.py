@@ -5,11 +5,11 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName, backend
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
-from schedlab.models.dispatch.composite import limit_of
+from schedlab.models.dispatch import limit_of
 from schedlab.models.dispatch.objectives import find_objective
 from schedlab.simulation import Moment, check_dispatcher, is_dispatcher, parse_dispatcher
+from schedlab.simulation.dispatchers.cp import MODELS, make
 from schedlab.simulation.dispatchers.cp.control import Control, Solver
-from schedlab.simulation.dispatchers.cp.dispatcher import MODELS, make
 
 TWO = Platform([NodeGroup("n", 2, {"cores": 4})])
 QUEUES = (Queue("fast", 4), Queue("slow", 15))

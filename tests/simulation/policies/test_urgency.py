@@ -7,8 +7,8 @@ import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import Moment, parse_dispatcher, simulate
-from schedlab.simulation.dispatchers.cp.model import Guard, running_usage
-from schedlab.simulation.dispatchers.cp.placing import NodeTimeline, Register
+from schedlab.simulation.dispatchers.cp import NodeTimeline, Register, running_usage
+from schedlab.simulation.dispatchers.cp.model import Guard
 
 
 def make(name, backend="cpsat", **options):

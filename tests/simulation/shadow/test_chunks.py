@@ -7,8 +7,7 @@ from draws import some_seeds_now
 from machine_states import NOW, random_state, small_state, waiting, with_chunks, with_reservations
 from schedlab.instances import WorkloadError
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.simulation import PlannedStart, Start, decide
-from schedlab.simulation.shadow import Answer, faults
+from schedlab.simulation import Answer, PlannedStart, Start, decide, faults
 
 
 def read(values):

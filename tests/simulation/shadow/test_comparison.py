@@ -6,8 +6,7 @@ import pytest
 from machine_states import NOW, small_state, waiting
 from schedlab import WrongValue
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.simulation import decide
-from schedlab.simulation.shadow import compare, comparisons_to_json
+from schedlab.simulation import compare, comparisons_to_json, decide
 
 
 def read(values):

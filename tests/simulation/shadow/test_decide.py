@@ -8,8 +8,7 @@ from draws import some_seeds_now
 from machine_states import NOW, random_state, small_state, waiting
 from schedlab import SchedlabError, WrongValue
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.simulation import Decision, PlannedStart, Portfolio, SimulationError, Start, decide
-from schedlab.simulation.shadow import Answer, faults
+from schedlab.simulation import Answer, Decision, PlannedStart, Portfolio, SimulationError, Start, decide, faults
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 

@@ -7,8 +7,8 @@ import pytest
 from draws import some_seeds_now
 from machine_states import NOW, random_state, reservation, small_state, waiting, with_reservations
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.simulation import Decision, PlannedStart, Portfolio, Start, decide
-from schedlab.simulation.shadow import Answer, faults, reserved_beside
+from schedlab.simulation import Answer, Decision, PlannedStart, Portfolio, Start, decide, faults
+from schedlab.simulation.shadow import reserved_beside
 
 ALL_NODES = {"n1": 1, "n2": 1, "n3": 1}
 MAINTENANCE = reservation("maintenance", 300, 900, {"n3": 8})

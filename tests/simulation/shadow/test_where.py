@@ -7,8 +7,7 @@ import pytest
 from machine_states import NOW, small_state, waiting
 from schedlab.instances import InstanceError, WorkloadError
 from schedlab.instances.sites.machine_state import Document, state_of
-from schedlab.simulation import PlannedStart, Start, decide
-from schedlab.simulation.shadow import Answer, faults
+from schedlab.simulation import Answer, PlannedStart, Start, decide, faults
 
 DISPATCHERS = ("fcfs", "easy", "conservative", "pbs-fifo", "hcp3@cpsat")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from schedlab.models import Partition, SchedulerSettings, Site, SiteNode, SiteRequest
-from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
+from schedlab.simulation import SlurmAttempt, SlurmJob
 from schedlab.simulation.slurm.state import SlurmState
 
 

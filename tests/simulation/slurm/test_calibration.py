@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from schedlab import WrongValue
-from schedlab.instances.formats.sacct import sacct_trace
+from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models import QOS, Limits, Site
-from schedlab.simulation.slurm.calibration import (
+from schedlab.models import QOS, Association, Dependency, Limits, Site, SiteNode
+from schedlab.simulation import (
     Calibration,
+    SlurmJob,
     agreement,
     calibrate,
     not_obeyed,
     one_step,
     priority_begin,
+    slurm_jobs,
 )
-from schedlab.simulation.slurm.jobs import SlurmJob, slurm_jobs
+from schedlab.simulation.slurm.replay import What, recorded_events
+from schedlab.simulation.slurm.state import SlurmState
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, ran, settings, site
 
@@ -124,9 +129,91 @@ def test_the_begin_is_found_from_recorded_priorities() -> None:
     assert (begin - 1795578287) % 60 in (59, 0, 1)
 
 
+def test_the_begin_is_found_from_the_priorities_at_submissions() -> None:
+    """With a classic fair share, whose factors change at each update, and no age."""
+    place = site(
+        associations=[Association("root"), *(Association("root", user) for user in ("ana", "ben"))],
+        scheduler=settings(
+            priority_type="multifactor", weight_fairshare=10_000, calc_period=60, decay_half_life=600,
+            priority_flags=("no_fair_tree",),
+        ),
+    )  # fmt: skip
+    jobs = [
+        job(
+            k,
+            4,
+            submit=7 * k,
+            user=("ana", "ben")[k % 3 == 0],
+            account="root",
+            attempts=ran(7 * k, 7 * k + 20, f"n{k % 4 + 1}"),
+        )
+        for k in range(1, 60)
+    ]
+    state = SlurmState(place, jobs, -37, 1000)
+    recorded = list(jobs)
+    for event in recorded_events(jobs, []):
+        state.advance(event.time)
+        if event.what == What.SUBMIT:
+            state.submit(event.subject, event.time)
+            priority = int(state.priorities.priority[event.subject, 0])
+            recorded[event.subject] = replace(jobs[event.subject], priority=priority)
+        elif event.what == What.START:
+            nodes = [state.tables.node_index[name] for name in jobs[event.subject].attempts[0].nodes]
+            state.start(event.subject, event.time, 0, nodes)
+        else:
+            state.end(event.subject, event.time)
+    begin = priority_begin(recorded, place)
+    assert begin is not None
+    assert (begin + 37) % 60 in (59, 0, 1)
+
+
 def test_what_is_not_obeyed_is_named() -> None:
     limited = QOS("long", limits=Limits(grp_wall=3600, grp_jobs=3), usage_threshold=0.1)
-    place = site(qos=[limited], scheduler=settings(bf_busy_nodes=True, preempt_mode=("suspend", "gang")))
+    place = site(qos=[limited], scheduler=settings(bf_licenses=True, preempt_mode=("suspend", "gang")))
     assert not_obeyed(place) == [
-        "grp_wall of QOS long", "usage_threshold of QOS long", "bf_busy_nodes", "PreemptMode=suspend,gang",
+        "grp_wall of QOS long", "usage_threshold of QOS long", "bf_licenses", "PreemptMode=suspend,gang",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"select_type": "linear"}, "SelectType=select/linear (nodes are chosen as by cons_tres)"),
+        ({"select_parameters": ("cr_socket",)}, "SelectTypeParameters=cr_socket"),
+        ({"priority_type": "multifactor", "priority_flags": ("incr_only",)}, "PriorityFlags=incr_only"),
+        ({"usage_reset_period": "daily"}, "PriorityUsageResetPeriod=daily"),
+        ({"complete_wait": 5}, "CompleteWait=5"),
+        ({"bf_max_time": 60}, "bf_max_time=60 (a pass takes no time)"),
+        ({"preempt_type": "qos", "preempt_strict_order": True}, "preempt_strict_order"),
+    ],
+)
+def test_settings_that_are_read_and_not_obeyed_are_named(given: dict[str, Any], named: str) -> None:
+    assert named in not_obeyed(site(scheduler=settings(**given)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"features": "[a|b]"}, "constraints such as [a|b] and a*2 (each node has one of the features; 1 job)"),
+        ({"memory_per_gpu": 1000}, "--mem-per-gpu (1 job)"),
+        ({"dependencies": (Dependency("after", ("1",), 300),)}, "the delay of --dependency=after:ID+MINUTES (1 job)"),
+    ],
+)
+def test_what_jobs_ask_for_and_do_not_get_is_named(asked: dict[str, Any], named: str) -> None:
+    machine = [SiteNode(f"n{k}", 4, features=("a",)) for k in range(1, 5)]
+    jobs = [job(1, attempts=ran(0, 10, "n1")), job(2, 1, attempts=ran(0, 10, "n2"), **asked)]
+    result = calibrate(jobs, site(machine=machine), replays=1)
+    assert named in result.not_modelled
+
+
+@pytest.mark.parametrize(
+    "obeyed",
+    [
+        {"bf_busy_nodes": True}, {"assoc_limit_stop": True}, {"bf_one_resv_per_job": True}, {"pack_serial_at_end": True},
+        {"sched_min_interval": 5_000_000}, {"over_time_limit": 60}, {"priority_type": "basic"},
+        {"priority_type": "multifactor", "priority_flags": ("max_tres", "no_fair_tree", "depth_oblivious")},
+        {"select_parameters": ("cr_core_memory", "cr_lln")},
+    ],
+)  # fmt: skip
+def test_settings_that_are_obeyed_are_not_named(obeyed: dict[str, Any]) -> None:
+    assert not_obeyed(site(scheduler=settings(**obeyed))) == []

@@ -26,9 +26,7 @@ from schedlab.models import (
 )
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation import Switching
-from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
-from schedlab.simulation.slurm.replay import SlurmReplay
+from schedlab.simulation import SlurmAttempt, SlurmJob, SlurmReplay, Switching
 from simulation.test_every_dispatcher import FEATURES, day, urgent
 
 SETTINGS = {"bf_resolution": 1, "priority_type": "basic"}

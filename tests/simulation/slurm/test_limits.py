@@ -104,6 +104,8 @@ def test_submitted_jobs_are_counted() -> None:
     [
         ({"limit": 101}, "PartitionTimeLimit"),
         ({"min_nodes": 3}, "PartitionNodeLimit"),
+        ({"min_nodes": 1, "max_nodes": 3}, "PartitionNodeLimit"),
+        ({"partitions": ("wide",)}, "PartitionNodeLimit"),
         ({"qos": "low"}, "PartitionConfig"),
         ({"begin": 10}, "BeginTime"),
         ({"held": True}, "JobHeldUser"),
@@ -114,6 +116,7 @@ def test_what_holds_a_job(asked: dict[str, Any], reason: str) -> None:
     parts = [
         Partition("p", ("n1", "n2"), max_time=100, max_nodes=2, allow_qos=("high", "")),
         Partition("closed", ("n1",), state="down"),
+        Partition("wide", ("n1", "n2"), min_nodes=2),
     ]
     state = state_with(site(nodes=2, parts=parts), [job(1, **asked)])
     assert started(state) == {}
@@ -162,3 +165,24 @@ def test_jobs_with_a_limit_of_their_qos_count_in_that_of_the_account(limits: Lim
     running = [(job(k, account="chem", qos="limited"), -10, ["n1"]) for k in (1, 2)]
     waiting = [job(3, account="chem", qos="limited"), job(4, account="chem", qos="normal")]
     assert started(state_with(place, waiting, running)).keys() == {"3"}
+
+
+def test_a_singleton_starts_when_the_other_job_of_its_name_has_ended() -> None:
+    alone = (Dependency("singleton"),)
+    waiting = [
+        job(k, 1, name="solo", user=user, dependencies=alone) for k, user in ((1, "ana"), (2, "ana"), (3, "ben"))
+    ]
+    state = state_with(site(nodes=2), waiting)
+    assert list(started(state)) == ["1", "3"]
+    assert state.reason(1) == "Dependency"
+    state.end(0, 10)
+    assert [s.job for s in state.main(11)] == [1]
+
+
+def test_a_job_takes_no_more_nodes_than_its_limits_allow() -> None:
+    """Without the limit it has 1 CPU of n1 and n2, and 3 of n3; with it, the last node that it may take must be enough."""
+    running = [(job(k, 3, user="ben", account="chem", qos="normal"), 0, [f"n{k}"]) for k in (1, 2)]
+    for most, nodes in ((None, ("n1", "n2", "n3")), (2, ("n1", "n3"))):
+        place = limited(qos=Limits(max_tres_per_user={} if most is None else {"node": most}), nodes=3)
+        state = state_with(place, [job(3, 5, account="chem", qos="normal")], running)
+        assert started(state) == {"3": nodes}

@@ -10,10 +10,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.models import QOS, Dependency, Dispatch, Job, Partition, Queue, Site, SiteNode, SiteRequest
-from schedlab.simulation import attempts_of, requeue_of, violations
-from schedlab.simulation.slurm.jobs import SlurmJob
-from schedlab.simulation.slurm.replay import SlurmReplay
-from schedlab.simulation.verify_features import PreemptionRules
+from schedlab.simulation import PreemptionRules, SlurmJob, SlurmReplay, attempts_of, requeue_of, violations
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 
 NODES = ("n1", "n2")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.models import QOS, Association, Partition
+from schedlab.models import QOS, Association, Gres, Partition, SiteNode
 from schedlab.simulation.slurm.priority import FairShare, JobPriorities, TreeNode
+from schedlab.simulation.slurm.state import SlurmState
 from simulation.slurm.small_slurm import job, settings, site
 
 
@@ -113,6 +114,100 @@ def test_usage_of_running_jobs_is_counted_at_updates_and_at_the_end() -> None:
     assert p.next_update == 120
 
 
+def test_the_classic_fair_share_has_the_usage_of_accounts_from_before_an_update() -> None:
+    """Of the users it has the usage when they are first needed: ben's job stands before the running one in the list of jobs."""
+    place = site(
+        associations=[
+            Association("root"), Association("a", parent="root"), Association("b", parent="root"), Association("a", "ana"),
+            Association("a", "ben"), Association("b", "cem"),
+        ],
+        scheduler=settings(
+            priority_type="multifactor", weight_fairshare=1000, calc_period=60, priority_flags=("no_fair_tree",)
+        ),
+    )  # fmt: skip
+    owners = [("ben", "a"), ("ana", "a"), ("ben", "a"), ("cem", "b")]
+    jobs = [job(k, user=user, account=account) for k, (user, account) in enumerate(owners)]
+    p = JobPriorities(place, jobs, np.ones(4, np.int64), np.ones(4, np.int64), begin=0)
+    p.started(1, 0, 1.0)
+    p.update(60, [0, 2, 3])
+    assert p.priority[:, 0].tolist()[0] == 1000  # no usage was known
+    p.update(120, [0, 2, 3])  # before it, account a has used all; ben nothing: half of what a has used counts for him
+    assert p.priority[[0, 2], 0].tolist() == [int(1000 * 2 ** -(0.5 / 0.25))] * 2
+    assert p.priority[3, 0] == 1000
+    late = JobPriorities(place, jobs, np.ones(4, np.int64), np.ones(4, np.int64), begin=0)
+    late.started(1, 0, 1.0)
+    late.update(60, [2, 3])  # ben is needed after the running job was counted; a's usage is still that from before
+    assert late.priority[2, 0] == 1000
+
+
+def test_depth_oblivious_fair_share() -> None:
+    # A has 60 % of the shares and 75 % of the usage; ana's share is 1/4 of it, her usage 1/3 of that of A.
+    nodes = [
+        TreeNode(-1, 1, False), TreeNode(0, 60, False), TreeNode(0, 40, False), TreeNode(1, 10, True), TreeNode(1, 30, True),
+        TreeNode(2, 10, True),
+    ]  # fmt: skip
+    shares = FairShare(nodes, half_life=0, fair_tree=False, depth_oblivious=True)
+    for k, amount in {3: 25, 4: 50, 5: 25}.items():
+        shares.use(k, amount)
+    shares.rank()
+    assert shares.factor[3] == pytest.approx(
+        2 ** -((0.75 / 0.6) * ((0.25 / 0.15) / (0.25 / 0.6)))
+    )  # ben's is not yet known
+    shares.rank()
+    assert shares.factor[3] == pytest.approx(2 ** -((0.75 / 0.6) * ((0.25 / 0.15) / (0.75 / 0.6))))
+    below = 1 / (1 + (5 * np.log(0.75 / 0.6)) ** 2)  # ben has used less than his share of A: it counts less
+    assert shares.factor[4] == pytest.approx(2 ** -((0.75 / 0.6) * ((0.5 / 0.45) / (0.75 / 0.6)) ** below))
+
+
+def test_age_from_the_submission_with_accrue_always() -> None:
+    p = priorities(priority_flags=("accrue_always",))
+    p.eligible(0, 40)
+    assert p.age_factor(0, 50) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ((), 100 * 2 / 8 + 1000 * 1 / 2),
+        (("no_normal_tres",), 100 * 2 + 1000 * 1),
+    ],
+)
+def test_the_weights_of_resources(flags: tuple[str, ...], expected: float) -> None:
+    machine = [SiteNode(f"n{k}", 4, gpus={"a100": 1}) for k in (1, 2)]
+    place = site(
+        nodes=2, machine=machine,
+        scheduler=settings(
+            priority_type="multifactor", weight_tres={"cpu": 100.0, "gres/gpu": 1000.0}, priority_flags=flags
+        ),
+    )  # fmt: skip
+    state = SlurmState(place, [job(1, 2, gres=(Gres("gpu", "a100", 1, "node"),))], 0, 100)
+    state.submit(0, 0)
+    assert state.priorities.priority[0, 0] == expected
+
+
+def test_a_job_of_whole_nodes_counts_the_cpus_that_it_asked_for_in_the_weights_of_resources() -> None:
+    scheduler = settings(priority_type="multifactor", weight_tres={"cpu": 160.0}, weight_job_size=1600)
+    state = SlurmState(site(scheduler=scheduler), [job(1, 2, min_nodes=2, max_nodes=2, exclusive="node")], 0, 100)
+    state.submit(0, 0)
+    assert state.priorities.priority[0, 0] == 160 * 2 / 16 + 1600 * (2 / 4 + 8 / 16) / 2
+
+
+@pytest.mark.parametrize(("flags", "usage"), [((), 2 * 1 + 1 * 8), (("max_tres",), 8)])
+def test_usage_counts_the_billing_of_the_partition(flags: tuple[str, ...], usage: float) -> None:
+    parts = [Partition("p", ("n1",), default=True, billing_weights={"cpu": 1.0, "gres/gpu": 8.0})]
+    place = site(
+        parts=parts, machine=[SiteNode("n1", 4, gpus={"a100": 1})],
+        associations=[Association("root"), Association("chem", parent="root"), Association("chem", "ana")],
+        scheduler=settings(priority_type="multifactor", weight_fairshare=1, priority_flags=flags, decay_half_life=0),
+    )  # fmt: skip
+    state = SlurmState(place, [job(1, 2, account="chem", gres=(Gres("gpu", "", 1, "node"),))], 0, 100)
+    state.submit(0, 0)
+    assert len(state.main(0)) == 1
+    state.end(0, 10)
+    assert state.priorities.shares.usage[0] == 10 * usage
+    assert state.priorities.billings(np.array([2.0])).tolist() == [usage]
+
+
 def test_basic_priorities_are_in_the_order_of_submission() -> None:
     place = site()
     jobs = [job(k) for k in (1, 2, 3)]
@@ -120,3 +215,6 @@ def test_basic_priorities_are_in_the_order_of_submission() -> None:
     for k in (2, 0, 1):
         p.submitted(k, 0)
     assert p.priority[2, 0] > p.priority[0, 0] > p.priority[1, 0]
+    before = p.priority[2, 0]
+    p.submitted(2, 100)  # it comes back after a failure of its node
+    assert p.priority[2, 0] == before

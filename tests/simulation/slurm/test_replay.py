@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from schedlab import WrongValue
 from schedlab.models import NodeEvent
-from schedlab.simulation.slurm.jobs import SlurmAttempt
-from schedlab.simulation.slurm.replay import NodeChange, SlurmReplay, node_changes
+from schedlab.simulation import SlurmAttempt, SlurmReplay, node_changes
 from simulation.slurm.small_slurm import job, ran, settings, site
 
 LATE = 2  # s: the schedulers run once a second, at times within it that are drawn
@@ -84,7 +83,7 @@ def test_a_node_that_was_empty_when_it_was_drained_took_no_job_after_its_last_on
     jobs = [job(1, 1, attempts=ran(10, 90, "n1")), job(2, 1, attempts=ran(20, 30, "n2"))]
     events = [NodeEvent(90, "node-drain", ["n1", "n2"]), NodeEvent(95, "node-up", ["n1"])]
     assert node_changes(site(), events, jobs) == [
-        NodeChange(11, 0, False, False),
-        NodeChange(90, 1, False, False),
-        NodeChange(95, 0, True, False),
+        (11, 0, False, False),
+        (90, 1, False, False),
+        (95, 0, True, False),
     ]

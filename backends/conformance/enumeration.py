@@ -74,6 +74,18 @@ class EnumerationError(SchedlabError, RuntimeError):
 def brute_force(model: Model, node_limit: int = 3_000_000) -> Truth:
     """Return the optimum of a model with small domains; several objectives are lexicographic.
 
+    Parameters
+    ----------
+    model : Model
+        The model; its horizon or windows bound the starts.
+    node_limit : int
+        The most nodes of the search tree.
+
+    Returns
+    -------
+    Truth
+        The optimum, or that there is no solution.
+
     Raises
     ------
     EnumerationError
