@@ -1,4 +1,4 @@
-"""Events of the batch server: stopped queues, changed, moved and deleted jobs, requested and cancelled reservations."""
+"""Events of the batch server: stopped queues, changed, moved, deleted and requeued jobs, requested and cancelled reservations."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ _KINDS = {
         ServerEventKind("walltime", "job", "seconds"),
         ServerEventKind("move", "job", "queue"),
         ServerEventKind("delete", "job"),
+        ServerEventKind("requeue", "job"),
         ServerEventKind("reserve", "reservation"),
         ServerEventKind("cancel-reservation", "reservation"),
     )
@@ -58,7 +59,7 @@ def server_event_kinds() -> dict[str, ServerEventKind]:
     Examples
     --------
     >>> list(server_event_kinds())
-    ['stop-queue', 'start-queue', 'walltime', 'move', 'delete', 'reserve', 'cancel-reservation']
+    ['stop-queue', 'start-queue', 'walltime', 'move', 'delete', 'requeue', 'reserve', 'cancel-reservation']
     """
     return dict(_KINDS)
 
@@ -74,8 +75,9 @@ class ServerEvent:
         Seconds, on the clock of the workload.
     kind : str
         ``"stop-queue"`` (no job of the queue starts), ``"start-queue"``, ``"walltime"`` (a new walltime, qalter),
-        ``"move"`` (to another queue, qmove), ``"delete"`` (qdel), ``"reserve"`` (the reservation is requested now, not
-        at its ``submitted``), ``"cancel-reservation"`` (with all its repetitions).
+        ``"move"`` (to another queue, qmove), ``"delete"`` (qdel, scancel), ``"requeue"`` (the running job waits again, qrerun,
+        scontrol requeue), ``"reserve"`` (the reservation is requested now, not at its ``submitted``),
+        ``"cancel-reservation"`` (with all its repetitions).
     subject : str
         The name of the queue or reservation, or the id of the job.
     value : int or str, optional

@@ -23,7 +23,7 @@ from .desired_use import desired_figures, power_peak
 from .dispatcher import Ended
 from .groups import GROUPINGS, Groups, JobFigures, Spread, groups_of
 from .predictors import Accuracy, accuracy
-from .records import PREEMPTED_BY, Attempt, History, ModelSizes, ReplayData
+from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, ReplayData
 
 if TYPE_CHECKING:
     from .records import Decisions
@@ -191,7 +191,7 @@ def _losses(replay: ReplayData) -> Figures:
             continue
         nodes = int(units[k])
         d = left.get((k, a.number))
-        failed += d is None and not a.why.startswith(PREEMPTED_BY)
+        failed += d is None and a.why != REQUEUED and not a.why.startswith(PREEMPTED_BY)
         lost += nodes * a.lost
         begun = min(again if a.number > 1 else 0, a.end - a.start)
         written = 0 if d is None else min(d.end - d.stop, a.end - a.start - begun)

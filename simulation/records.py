@@ -33,6 +33,7 @@ from .preemption import Preemption
 
 COMPLETED, KILLED = "completed", "walltime"
 PREEMPTED_BY = "preempted by "  # then the id of the job
+REQUEUED = "requeued"  # by an event of the batch server
 
 
 @with_short_repr

@@ -34,6 +34,7 @@ from .features.site_limits import owners_of
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
 from .records import (
     PREEMPTED_BY,
+    REQUEUED,
     Attempt,
     Booking,
     Departure,
@@ -504,7 +505,7 @@ def _without_effect(runs: ReplayData, record: ProductionRecord) -> Iterator[Viol
     made: Counter[tuple[str, str, object]] = Counter((ids[c.row], "move", c.after) for c in record.moves)
     made.update((ids[c.row], "walltime", c.after) for c in record.walltimes)
     for e in record.events:
-        if e.kind not in ("move", "walltime", "delete") or e.time > last:
+        if e.kind not in ("move", "walltime", "delete", "requeue") or e.time > last:
             continue
         if refused[e]:
             refused[e] -= 1
@@ -512,10 +513,21 @@ def _without_effect(runs: ReplayData, record: ProductionRecord) -> Iterator[Viol
             row = rows.get(e.subject)
             if row is not None and runs.start[row] >= 0 and runs.end[row] > e.time:
                 yield _job_fault(e.subject, f"runs until {runs.end[row]}, but was deleted at {e.time}")
+        elif e.kind == "requeue":
+            if not any(job == e.subject and (time, why) == (e.time, REQUEUED) for job, time, why in _early_ends(runs)):
+                yield _job_fault(e.subject, f"runs on, but was requeued at {e.time}")
         elif made[e.subject, *_change_of(runs, e)]:
             made[e.subject, *_change_of(runs, e)] -= 1
         else:
             yield _job_fault(e.subject, f"was not changed at {e.time} ({e.kind} to {e.value})")
+
+
+def _early_ends(runs: ReplayData) -> Iterator[tuple[str, int, str]]:
+    """Yield the job, the time and the reason of each attempt that ended early."""
+    if runs.history is None:
+        return
+    yield from ((a.job, a.end, a.why) for a in (*runs.history.early, *runs.history.gone))
+    yield from ((runs.workload.ids[row], int(runs.end[row]), why) for row, why in runs.history.dropped.items())
 
 
 def _left(runs: ReplayData, rows: Ints, record: ProductionRecord) -> Iterator[Violation]:
@@ -584,7 +596,7 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     if replay.history is not None and replay.history.saved[row]:
         restart = 0 if replay.preemption is None else replay.preemption.settings.restart
         limit = max(1, limit - int(replay.history.saved[row]) + restart)
-    if any(e.kind == "delete" and e.subject == job and e.time == end for e in record.events):
+    if _asked(replay, "delete", job, end) or _asked(replay, "requeue", job, end):
         return True
     for b in record.bookings:
         if b.accepted is None:
@@ -635,6 +647,8 @@ def attempt_faults(
             fault = rights.fault(k, a.start, a.end, a.why, a.work_done)
             if fault:
                 yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), {fault}")
+        elif a.why == REQUEUED and _asked(replay, "requeue", a.job, a.end):
+            pass
         elif (k, a.number, a.end) not in left and not stops.any_of(a.all_nodes, a.end):
             yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), when none of its nodes stopped")
         ended[k] = a.end
@@ -780,14 +794,19 @@ def _begun_faults(
     for a in found.gone:
         chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
         stopped = stops.any_of(a.all_nodes, a.end) or _reserved_from(replay, a.all_nodes, a.end)
-        if any(ends.get(name) != a.end for name in chunks) or not (stopped or _deleted(replay, a.job, a.end)):
+        if any(ends.get(name) != a.end for name in chunks) or not (stopped or _left_at_event(replay, a)):
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")
 
 
-def _deleted(replay: ReplayData, job: str, time: int) -> bool:
-    """Return whether an event deletes a job at this time."""
+def _left_at_event(replay: ReplayData, a: Attempt) -> bool:
+    """Return whether an event ended an attempt for good."""
+    return any(_asked(replay, kind, a.job, a.end) for kind in ("delete", "requeue"))
+
+
+def _asked(replay: ReplayData, kind: str, job: str, time: int) -> bool:
+    """Return whether an event asks for this of a job at this time."""
     events = () if replay.production is None else replay.production.events
-    return any(e.kind == "delete" and (e.subject, e.time) == (job, time) for e in events)
+    return any((e.kind, e.subject, e.time) == (kind, job, time) for e in events)
 
 
 def _reserved_from(replay: ReplayData, nodes: Collection[str], time: int) -> bool:

@@ -332,7 +332,7 @@ class ReplaySettings:
     events: str | None = setting(
         None,
         "CSV file time,kind,nodes,subject,value: node-down, node-up, node-drain, node-reserve, node-release, stop-queue, "
-        "start-queue, walltime, move, delete, reserve, cancel-reservation; default: events.csv of the instance",
+        "start-queue, walltime, move, delete, requeue, reserve, cancel-reservation; default: events.csv of the instance",
         label="events of {}",
         concerns="jobs",
         typed=Path,

@@ -23,7 +23,7 @@ from ...models.reservations import Occurrence, Refusal, Reservation, Usage, over
 from ...models.server_events import Known, ServerEvent, of_events, of_reservations
 from ..agenda import Rank
 from ..errors import SimulationError
-from ..records import Booking, JobChange, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
+from ..records import REQUEUED, Booking, JobChange, PrivateRun, ProductionRecord, RefusedEvent, bookings_of
 from ..timeline import Hold, Use
 from .feature import Feature, Replay
 
@@ -585,7 +585,7 @@ class PrivateJobs:
                 self._engine.leave(j, f"its queue {queue!r} has no reservation any more")
 
 
-# --- The effects of server events: stopped queues, changed, moved and deleted jobs, cancelled reservations.
+# --- The effects of server events: stopped queues, changed, moved, deleted and requeued jobs, cancelled reservations.
 
 
 class ServerEvents:
@@ -626,6 +626,7 @@ class ServerEvents:
             "walltime": self._walltime,
             "move": self._move,
             "delete": self._delete,
+            "requeue": self._requeue,
             "cancel-reservation": self._cancel,
         }
 
@@ -673,6 +674,17 @@ class ServerEvents:
         else:
             self._queues.remove(j)
             self._engine.leave(j, "deleted")
+        return ""
+
+    def _requeue(self, event: ServerEvent) -> str:
+        j, why = self._row(event)
+        if why:
+            return why
+        if j in self._private.running:
+            return f"job {event.subject!r} runs inside of a reservation"
+        if not self._runs(j):
+            return f"job {event.subject!r} does not run"
+        self._engine.fail(j, REQUEUED)
         return ""
 
     def _move(self, event: ServerEvent) -> str:

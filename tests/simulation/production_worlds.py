@@ -90,7 +90,7 @@ def _add_events(world, rng):
     jobs = [j.id for j in world.jobs]
     for _ in range(rng.randint(0, 6)):
         time = rng.randint(0, 90)
-        kind = rng.choice(["stop-queue", "walltime", "walltime", "move", "delete", "cancel-reservation"])
+        kind = rng.choice(["stop-queue", "walltime", "walltime", "move", "delete", "requeue", "cancel-reservation"])
         if kind == "stop-queue":
             queue = rng.choice(["any", "any", "day", "private"])
             world.server.append((time, kind, queue))
@@ -101,7 +101,7 @@ def _add_events(world, rng):
         elif kind == "move":
             queue = rng.choice(["any", "day", "private"] if world.reservations else ["any", "day"])
             world.server.append((time, kind, rng.choice(jobs), queue))
-        elif kind == "delete":
+        elif kind in ("delete", "requeue"):
             world.server.append((time, kind, rng.choice(jobs)))
         elif world.reservations:
             world.server.append((time, kind, rng.choice(world.reservations).name))
@@ -260,6 +260,8 @@ def _ends(story):
             good = story.world.kill and r.end - r.start >= min(limit, runtime)
         elif r.why == "deleted":
             good = r.end in deleted
+        elif r.why == "requeued":  # it does not start again
+            good = (r.end, "requeue", job) in story.world.server
         elif r.why.startswith("reservation: "):  # it overran its walltime and ends when the reservation starts
             label = r.why.removeprefix("reservation: ")
             good = any(b.label == label and b.start == r.end and set(b.nodes) & _nodes(r) for b in story.bookings)

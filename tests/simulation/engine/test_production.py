@@ -164,6 +164,28 @@ def test_jobs_are_changed_moved_and_deleted():
     assert times(gone)["a"] == (0, 4) and gone.history.dropped == {0: "deleted"}
 
 
+def test_a_job_that_is_requeued_waits_again():
+    """a has the machine from 0 on; it comes back at 4 to its old place, before b, and needs what the rule says."""
+    jobs = [job("a", 0, 10, 20, units=2), job("b", 1, 5)]
+    requeued = [ServerEvent(4, "requeue", "a")]
+    run = replay(jobs, events=requeued)
+    assert times(run) == {"a": (4, 14), "b": (14, 19)}
+    assert [(a.job, a.start, a.end, a.why) for a in run.history.early] == [("a", 0, 4, "requeued")]
+    assert times(replay(jobs, events=requeued, requeue="checkpoint:3"))["a"] == (4, 11)
+    dropped = replay(jobs, events=requeued, requeue="drop")
+    assert times(dropped) == {"a": (0, 4), "b": (4, 9)} and dropped.history.dropped == {0: "requeued"}
+    planted = replace(run, production=replace(run.production, events=(ServerEvent(3, "requeue", "a"),)))
+    told = " ".join(v.message for v in violations(planted))
+    assert "runs on, but was requeued at 3" in told
+    assert "ended at 4 (requeued), when none of its nodes stopped" in told
+
+
+def test_a_job_that_runs_at_the_begin_can_be_requeued():
+    running = [Running(job("r", 0, 90, 99, units=2), 0, dict.fromkeys(MACHINE.nodes, 1), 90)]
+    run = replay([job("a", 41, 5)], events=[ServerEvent(53, "requeue", "r")], begin=40, running=running)
+    assert times(run) == {"r": (53, 143), "a": (143, 148)}
+
+
 def test_a_new_walltime_ends_running_jobs_that_are_killed_at_it():
     jobs = [job("a", 0, 30, 20)]
 
@@ -179,6 +201,7 @@ def test_a_new_walltime_ends_running_jobs_that_are_killed_at_it():
         (ServerEvent(5, "walltime", "a", 30), "into reservation 'course'"),
         (ServerEvent(5, "move", "a", "night"), "runs already"),
         (ServerEvent(5, "delete", "late"), "has not been submitted"),
+        (ServerEvent(5, "requeue", "b"), "does not run"),
         (ServerEvent(5, "start-queue", "q"), "is not stopped"),
         (ServerEvent(5, "move", "b", "course"), "user 'v' may not use queue 'course'"),
         (ServerEvent(40, "cancel-reservation", "course"), "is over or was refused"),
