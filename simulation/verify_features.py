@@ -30,7 +30,8 @@ from ..models.site import QOS, Partition, SchedulerSettings, Site
 from ..models.words import how_many
 from .desired_use import Pieces, pieces_of, power_steps
 from .features.requeue import Requeue
-from .features.site_limits import owners_of
+from .features.running import with_rows
+from .features.site_limits import Owner, owners_of
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
 from .records import (
     PREEMPTED_BY,
@@ -644,7 +645,7 @@ def attempt_faults(
         if not 0 <= a.work_done <= a.end - a.start:
             yield _fault(a.job, 1, f"attempt {a.number} ran {a.end - a.start} s and has done {a.work_done} s of work")
         if rights is not None and a.why.startswith(PREEMPTED_BY):
-            fault = rights.fault(k, a.start, a.end, a.why, a.work_done)
+            fault = rights.fault(a.job, a.start, a.end, a.why, a.work_done)
             if fault:
                 yield _fault(a.job, 1, f"attempt {a.number} ended at {a.end} ({a.why}), {fault}")
         elif a.why == REQUEUED and _asked(replay, "requeue", a.job, a.end):
@@ -655,11 +656,11 @@ def attempt_faults(
     for k, last in ended.items():
         if 0 <= replay.start[k] < last:
             yield _fault(ids[k], 1, f"starts at {replay.start[k]}, before the end of its attempt before, {last}")
-    yield from _begun_faults(replay, history, stops, left)
+    yield from _begun_faults(replay, history, stops, left, rights)
     names, p = replay.platform.nodes, replay.placement
     for k, why in history.dropped.items():
         if rights is not None and why.startswith(PREEMPTED_BY):
-            fault = rights.fault(k, int(replay.start[k]), int(replay.end[k]), why, None)
+            fault = rights.fault(ids[k], int(replay.start[k]), int(replay.end[k]), why, None)
             if fault:
                 yield _fault(ids[k], 1, f"did not come back at {replay.end[k]} ({why}), {fault}")
             continue
@@ -686,14 +687,21 @@ class PreemptionRules:
 
 
 class Preempting:
-    """Which jobs of a replay may preempt which, by tiers of partitions or by QOS; read from the site and the attempts."""
+    """Which jobs of a replay may preempt which, by tiers of partitions or by QOS; read from the site and the attempts.
+
+    Jobs that ran at the begin, and did not come back, are no rows of the replay; they may have been preempted, too.
+    """
 
     def __init__(self, replay: ReplayData, rules: PreemptionRules) -> None:
         assert isinstance(rules.site.scheduler, SchedulerSettings)
         self._replay = replay
         self._rules = rules
         self._settings = rules.site.scheduler
-        self._owners, self._owner = owners_of(replay.workload, rules.site)
+        whole = with_rows(replay.workload, [(r,) for r in replay.workload.running])
+        owners, owner = owners_of(whole, rules.site)
+        self._owner = {name: owners[k] for name, k in zip(whole.ids, owner.tolist(), strict=True)}
+        site = whole.site
+        self._leaves = {name for k, name in enumerate(whole.ids) if site is not None and site.asked(k).requeue is False}
         self._qos = {q.name: q for q in rules.site.qos}
         self._row = {name: k for k, name in enumerate(replay.workload.ids)}
         self._runs: dict[int, list[tuple[int, int]]] = {}
@@ -701,22 +709,25 @@ class Preempting:
         for k, a in [] if history is None else zip(history.rows.tolist(), history.early, strict=True):
             self._runs.setdefault(k, []).append((a.start, a.end))
 
-    def fault(self, row: int, start: int, end: int, why: str, kept: int | None) -> str:
+    def fault(self, job: str, start: int, end: int, why: str, kept: int | None) -> str:
         """Return what is wrong with an attempt that ended for a job that is named; an empty text if nothing is.
 
         Parameters
         ----------
-        row, start, end : int
-            The job, and the times of the attempt.
+        job : str
+            The job.
+        start, end : int
+            The times of the attempt.
         why : str
             The reason, with the id of the other job.
         kept : int or None
             The work that is kept of the attempt in s; None: the job did not come back.
         """
-        other = self._row.get(why.removeprefix(PREEMPTED_BY))
-        if other is None or other == row:
+        urgent = why.removeprefix(PREEMPTED_BY)
+        other = self._row.get(urgent)
+        if other is None or urgent == job:
             return "which is no other job of the replay"
-        ways = self._ways(row, other)
+        ways = self._ways(self._owner[job], self._owner[urgent])
         if not ways:
             return "which may not preempt it"
         in_time = [way for way in ways if start + way.exempt <= end - way.grace]
@@ -724,20 +735,17 @@ class Preempting:
             return f"after {end - start} s, before it could be preempted"
         if not any(self._waits(other, end - way.grace) for way in in_time):
             return "which did not wait"
-        dues = {self._kept(row, way.mode, end - start) for way in in_time}
+        dues = {self._kept(job, way.mode, end - start) for way in in_time}
         if kept not in dues and self._replay.preemption is None:
             told = " or ".join(sorted("none, as it leaves" if due is None else f"{due} s" for due in dues))
             return f"with {'none' if kept is None else kept} of its work kept; expected {told}"
         return ""
 
-    def _kept(self, row: int, mode: str, ran: int) -> int | None:
-        site = self._replay.workload.site
-        leaves = site is not None and site.asked(row).requeue is False
-        return None if mode == "cancel" or leaves else self._rules.requeue.kept(ran)
+    def _kept(self, job: str, mode: str, ran: int) -> int | None:
+        return None if mode == "cancel" or job in self._leaves else self._rules.requeue.kept(ran)
 
-    def _ways(self, row: int, other: int) -> list[PreemptionWay]:
-        """Return how a job may be preempted by another one, in each of the partitions in which it may have run."""
-        own, urgent = (self._owners[self._owner[k]] for k in (row, other))
+    def _ways(self, own: Owner, urgent: Owner) -> list[PreemptionWay]:
+        """Return how a job may be preempted by an urgent one, in each of the partitions in which it may have run."""
         quality = self._qos.get(own.qos)
         exempt = self._settings.preempt_exempt_time
         if quality is not None and quality.preempt_exempt_time is not None:
@@ -774,7 +782,11 @@ class PreemptionWay(NamedTuple):
 
 
 def _begun_faults(
-    replay: ReplayData, found: History, stops: Stops, left: Collection[tuple[int, int, int]]
+    replay: ReplayData,
+    found: History,
+    stops: Stops,
+    left: Collection[tuple[int, int, int]],
+    rights: Preempting | None,
 ) -> Iterator[Violation]:
     """Yield the faults of the attempts that began before the replay."""
     ids = replay.workload.ids
@@ -793,6 +805,13 @@ def _begun_faults(
                 yield _fault(r.job.id, 1, f"runs at the begin and {is_what}; expected {expected}")
     for a in found.gone:
         chunks = [part_name(a.job, c) for c in range(1 + len(a.further))]
+        if rights is not None and a.why.startswith(PREEMPTED_BY):
+            fault = rights.fault(a.job, a.start, a.end, a.why, None)
+            if fault or ends.get(a.job) != a.end:
+                yield _fault(
+                    a.job, 1, f"runs at the begin and ended at {a.end} ({a.why}), {fault or 'and at another time'}"
+                )
+            continue
         stopped = stops.any_of(a.all_nodes, a.end) or _reserved_from(replay, a.all_nodes, a.end)
         if any(ends.get(name) != a.end for name in chunks) or not (stopped or _left_at_event(replay, a)):
             yield _fault(a.job, 1, f"runs at the begin and failed at {a.end} ({a.why}), when none of its nodes stopped")

@@ -39,6 +39,7 @@ class What(IntEnum):
     START = 9
 
 
+SPREAD = np.array([0.7548776662466927, 0.5698402909980532])  # multiples of these are spread evenly over the unit square
 PASSES = (What.MAIN, What.BACKFILL)
 MOST_IDLE_UPDATES = 12  # of priorities, on an idle machine: what no pass has started in so many orders never starts
 
@@ -132,8 +133,9 @@ class SlurmReplay:
     """A free replay: the site starts the jobs that were submitted, by its own rules.
 
     Jobs run as long as they were recorded to run. What the controller does within a second is not recorded: when in its
-    second a job was submitted, and by how many parts of a second a runtime exceeds its whole seconds. These fractions, and
-    the phases of the two schedulers, are drawn with ``seed``; two real runs differ in the same way.
+    second a job was submitted, and by how many parts of a second a runtime exceeds its whole seconds. These fractions
+    are drawn with ``seed``. How much of their periods is over when the two schedulers begin is not recorded either, and spread evenly
+    over seeds that follow each other; two real runs differ in the same way.
 
     Parameters
     ----------
@@ -184,7 +186,9 @@ class SlurmReplay:
         size = len(self.jobs)
         self._within: Ints = random.integers(0, SECOND, size)  # ms: the submission in its second
         self._more: Ints = random.integers(-SECOND // 4, SECOND // 4, size)  # ms: a run beyond its whole seconds
-        main, backfill = random.integers(0, SECOND, 2).tolist()
+        settings = self.state.settings
+        periods = np.array([max(1, settings.sched_interval), max(1, settings.bf_interval)]) * SECOND
+        main, backfill = ((self.seed + 0.5) * SPREAD % 1 * periods).astype(np.int64).tolist()  # ms since they began
         self._until: dict[int, int] = {}  # running job: its end in ms
         self._begun_at: dict[int, int] = {}  # job: the start of its last run in s
         self._ran_before: Ints = np.zeros(size, np.int64)  # s: in runs after which it was requeued

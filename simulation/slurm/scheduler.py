@@ -307,7 +307,7 @@ class SharedTables:
     def _partition_tables(self, names: Sequence[str]) -> None:
         listed = [replace(p, state="up") for p in self.site.partitions]
         if any(job.request.partitions == (NO_PARTITION,) for job in self.jobs):
-            listed.append(Partition(NO_PARTITION, tuple(names)))
+            listed.append(Partition(NO_PARTITION, tuple(names), preempt_mode="off"))
         self.partitions: list[Partition] = listed
         self.part_index = {p.name: k for k, p in enumerate(listed)}
         self.parts = np.zeros((len(listed), c.PART_COLUMNS), np.int64)
@@ -621,6 +621,12 @@ class SharedTables:
         self.part_of[job] = partition
         self.running[job] = None
 
+    def take_over(self, job: int) -> None:
+        """Note that a job runs since before the replay, in the first of its partitions."""
+        self.started(job, int(self.part_of[job]))
+        if self.job[job, c.ARRAY] >= 0:
+            self.arrays[self.job[job, c.ARRAY], c.RUNNING_TASKS] += 1
+
     def remove(self, job: int) -> None:
         """Note the end of a job."""
         del self.running[job]
@@ -694,8 +700,9 @@ class SlurmScheduler(Feature):
         for time in tables.reservations[:, :2].ravel().tolist():
             if time >= begin:
                 self._call_at(time, quiet=False)
-        for row in engine.ledger.begun:
-            tables.running[row] = None
+        for row in engine.running:
+            tables.take_over(row)
+            self.state.take_over(row, begin, int(tables.part_of[row]))
         self._alone = self._alone_with(engine)
 
     # --- Alone, in compiled code.
@@ -816,7 +823,7 @@ class SlurmScheduler(Feature):
         self._ends(row, CUT_SHORT, bool(self._engine.state.start[row] == UNSTARTED))
 
     def _ends(self, row: int, state: str, comes_back: bool) -> None:
-        if self.state.state[row] != RUNNING:  # it began before the replay, or a feature started it
+        if self.state.state[row] != RUNNING:  # a feature started it
             self.tables.running.pop(row, None)
         else:
             self.state.end(row, self._engine.now, state, comes_back)

@@ -418,19 +418,19 @@ class SlurmState:
     def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
         """Let a job start on nodes that are given; return whether it fits there by the rules."""
         fits: bool = self.tables.place(job, partition, now, nodes)
-        self._note_start(job, now)
+        self._note_start(job, now, partition)
         return fits
 
-    def _note_start(self, job: int, now: int) -> None:
+    def _note_start(self, job: int, now: int, partition: int) -> None:
         self.state[job] = RUNNING
         self.waiting.pop(job, None)
         self._eligible[job] = False
         self.held[job] = ""
         self._started.add(job)
-        self.priorities.started(job, now, self._billing(job))
+        self.priorities.started(job, now, self._billing(job, partition))
         self._release(job, now)
 
-    def _billing(self, job: int) -> float:
+    def _billing(self, job: int, partition: int) -> float:
         """Return what a job that has just started counts in its usage each second."""
         amounts = self.tables.amounts(job)
         used = {"cpu": float(amounts[c.LIMIT_CPUS])}
@@ -438,15 +438,20 @@ class SlurmState:
             used |= {"node": float(amounts[c.LIMIT_NODES]), "gres/gpu": float(amounts[c.LIMIT_GPUS])}
             if not self.tables.counts_memory:
                 used["mem"] = 0.0
-        part = int(self.tables.runs[self.tables.row_of[job], c.RUN_PARTITION])
-        return self.priorities.billing(job, self.tables.partitions[part].name, used)
+        return self.priorities.billing(job, self.tables.partitions[partition].name, used)
+
+    def take_over(self, job: int, now: int, partition: int) -> None:
+        """Note that a job runs since before the replay, which begins now; its tables have it already."""
+        self.priorities.eligible(job, self.jobs[job].submit)
+        self.priorities.submitted(job, now)
+        self._note_start(job, now, partition)
 
     def start_anywhere(self, job: int, now: int) -> None:
         """Let a job start where it would if the machine were empty, for those who look at the priorities alone."""
         part = self.tables.job_parts[job][0]
         nodes = self.tables.empty_nodes(job, part)
         self.tables.place(job, part, now, nodes, others_stay=True)
-        self._note_start(job, now)
+        self._note_start(job, now, part)
 
     def end(self, job: int, now: int, state: str = ENDED_WELL, requeued: bool = False) -> None:
         """Let a running job end; ``requeued``: it will be submitted again."""
@@ -611,7 +616,7 @@ class SlurmState:
     def _noted(self, starts: list[SlurmStart]) -> list[SlurmStart]:
         for start in starts:
             self.tables.limits.counted(start.job, self.tables.amounts(start.job))
-            self._note_start(start.job, start.time)
+            self._note_start(start.job, start.time, start.partition)
         return starts
 
     def pass_parameters(self) -> tuple[Ints, Ints]:

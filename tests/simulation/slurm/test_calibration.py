@@ -110,7 +110,7 @@ def recording(name: str) -> tuple[Site, list[SlurmJob]]:
 @pytest.mark.parametrize(("name", "bar", "mean"), [("simple", 0.97, 0.03), ("full", 0.93, 0.05)])
 def test_recordings_of_a_real_slurm(name: str, bar: float, mean: float) -> None:
     place, jobs = recording(name)
-    result: Calibration = calibrate(jobs, place, replays=4)
+    result: Calibration = calibrate(jobs, place, replays=16)  # the mean of a single one is 5 % from that of another
     assert result.one_step.precision >= bar
     assert result.one_step.recall >= bar
     assert result.verdict == "good"

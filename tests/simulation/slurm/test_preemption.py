@@ -6,10 +6,11 @@ import random
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.models import QOS, Dependency, Dispatch, Job, Partition, Queue, Site, SiteNode, SiteRequest
+from schedlab.models import QOS, Dependency, Dispatch, Job, Partition, Queue, Running, Site, SiteNode, SiteRequest
 from schedlab.simulation import PreemptionRules, SlurmJob, SlurmReplay, attempts_of, requeue_of, violations
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 
@@ -234,3 +235,93 @@ def test_all_attempts_start_as_in_the_replay_that_is_calibrated(seed: int, preem
 def test_logs_are_drawn_in_which_jobs_are_preempted() -> None:
     whys = [a[3] for seed in range(10) for a in attempts(simulated(*drawn(seed)))]
     assert sum(why.startswith("preempted by") for why in whys) >= 10
+
+
+# --- Jobs that run when the replay begins.
+
+
+def begun(
+    number: int, start: int, cpus: int, limit: int, runtime: int, nodes: dict[str, int], **options: Any
+) -> Running:
+    """Return a job that runs at the begin."""
+    job_of_it = asked(number, start, cpus, runtime, limit, **options)
+    return Running(job_of_it, start, nodes, start + limit)
+
+
+def test_a_job_that_runs_at_the_begin_is_preempted_and_comes_back() -> None:
+    place, jobs = two_jobs()
+    running = [begun(9, 10, 4, 500, 400, {"n1": 4}, qos="low")]
+    run = simulated(place, jobs[1:], running=running, begin=40)
+    assert attempts(run) == [
+        ("9", 10, 50, "preempted by 2", 0),
+        ("2", 50, 80, "completed", 30),
+        ("9", 171, 571, "completed", 400),
+    ]
+
+
+def test_a_job_that_runs_at_the_begin_is_cancelled() -> None:
+    place, jobs = two_jobs("cancel", grace_time=20)
+    run = simulated(place, jobs[1:], running=[begun(9, 10, 4, 500, 400, {"n1": 4}, qos="low")], begin=40)
+    assert attempts(run) == [("9", 10, 70, "preempted by 2", 0), ("2", 70, 100, "completed", 30)]
+    assert [r.true_end for r in run.workload.running] == [70]
+    for other, why in (
+        (two_jobs("cancel", grace_time=90)[0], "before it could be preempted"),
+        (two_jobs(grace_time=20)[0], "with none of its work kept; expected 0 s"),
+        (replace(place, qos=[QOS("low"), QOS("high")]), "may not preempt it"),
+    ):
+        (fault,) = violations(run, preempted=PreemptionRules(other, requeue_of("restart")))
+        assert "runs at the begin and ended at 70" in fault.message and why in fault.message
+
+
+def test_the_time_before_the_begin_counts_for_the_exemption() -> None:
+    place, jobs = two_jobs(preempt_exempt_time=35)
+    late = simulated(place, jobs[1:], running=[begun(9, 20, 4, 500, 400, {"n1": 4}, qos="low")], begin=40)
+    assert attempts(late)[0][2] >= 55
+    early = simulated(place, jobs[1:], running=[begun(9, 10, 4, 500, 400, {"n1": 4}, qos="low")], begin=40)
+    assert attempts(early)[0][2] == 50
+
+
+def test_a_job_may_depend_on_one_that_runs_at_the_begin() -> None:
+    place, _ = two_jobs()
+    after = asked(3, 45, 4, 5, 10, qos="low", dependencies=(Dependency("afterok", ("9",)),))
+    run = simulated(place, [after], running=[begun(9, 10, 1, 500, 90, {"n1": 1}, qos="low")], begin=40)
+    assert run.start.tolist() == [100]
+
+
+def test_tasks_that_run_at_the_begin_count_in_the_limit_of_their_array() -> None:
+    place, _ = two_jobs()
+    first = Running(replace(asked(7, 0, 1, 60, 90, qos="low", array_limit=1), id="7_1"), 0, {"n1": 1}, 90)
+    second = replace(asked(7, 0, 1, 60, 90, qos="low", array_limit=1), id="7_2")
+    run = simulated(place, [second], running=[first], begin=40)
+    assert run.start.tolist() == [60]
+
+
+@pytest.mark.parametrize("seed", some_now(range(30), 15))
+def test_jobs_that_run_at_the_begin_are_preempted_by_the_rules(seed: int) -> None:
+    """Replays of drawn logs are cut in two: the second half begins with what runs then."""
+    place, jobs = drawn(seed)
+    whole = simulated(place, jobs)
+    cut = int(np.median(whole.start))
+    by_id = {j.id: j for j in jobs}
+    p = whole.placement
+    running, left = [], []
+    for k, name in enumerate(whole.workload.ids):
+        start, end = int(whole.start[k]), int(whole.end[k])
+        if start < cut < end and start >= by_id[name].submit:
+            nodes: dict[str, int] = {}
+            for r in range(p.first[k], p.first[k + 1]):
+                nodes |= dict.fromkeys(whole.platform.nodes[p.low[r] : p.high[r] + 1], int(p.units[r]))
+            running.append(Running(by_id[name], start, nodes, start + by_id[name].walltime))
+        elif start >= cut:
+            left.append(by_id[name])
+    if running and left:
+        again = simulated(place, left, running=running, begin=cut)
+        assert len(again.start) >= len(left)
+
+
+def test_cut_replays_preempt_jobs_that_run_at_their_begin() -> None:
+    place, _ = two_jobs()
+    many = [begun(k, 0, 1, 500, 400, {"n1": 1}, qos="low") for k in (11, 12, 13, 14)]
+    run = simulated(place, [asked(2, 50, 2, 30, 60, qos="high")], running=many, begin=40)
+    whys = [a[3] for a in attempts(run)]
+    assert whys.count("preempted by 2") == 2  # as many as it needs
