@@ -248,7 +248,8 @@ def test_the_mean_wait_is_that_of_the_free_replays(name: str) -> None:
     workload = fitted(trace.workload, site)
     events = [*node_events_of(site, workload, site.platform()), *cancellations(workload)]
     run = sl.simulate(workload, dispatcher="slurm", site=site, events=events)
-    result = calibrate(workload, site, replays=16)  # a single one is some 5 % from their mean
+    result = calibrate(workload, site, replays=16)
     waits = dict(zip(run.workload.ids, run.wait.tolist(), strict=True))
     mean = np.mean([waits[job.id] for job in result.jobs])
-    assert abs(mean / result.free.replayed - 1) <= (0.03 if name == "simple" else 0.1)  # as a single one may be, twice
+    # simulate is a single one of them: in whole seconds, with both schedulers at the begin of their periods
+    assert abs(mean / result.free.replayed - 1) <= (0.1 if name == "simple" else 0.15)
