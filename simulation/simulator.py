@@ -365,7 +365,7 @@ def simulate(
     chosen = _dispatcher(dispatcher)
     scheduler = None
     if chosen.scheduler is not None:
-        from .slurm.scheduler import SlurmScheduler
+        from .slurm.scheduler import SlurmScheduler, counts_cpus
 
         scheduler = SlurmScheduler(chosen.scheduler.on(site))
     listed = list(own_events if events is None else events)
@@ -476,6 +476,7 @@ def simulate(
         on_each_node=on_each_node,
         stops=stops,
         limits_of=None if site is None else limits_of_site(site),
+        of_whole_nodes=None if scheduler is None else counts_cpus,
         reserved_of=None if site is None else reservations_of(site),
         preempted=None if scheduler is None else PreemptionRules(scheduler.site, rule),
     )

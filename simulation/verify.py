@@ -43,6 +43,7 @@ def violations(
     on_each_node: bool = False,
     stops: Iterable[tuple[str, int]] = (),
     limits_of: Callable[[Workload, Platform], Sequence[NamedLimit]] | None = None,
+    of_whole_nodes: Callable[[str], bool] | None = None,
     reserved_of: Callable[[Workload, Platform], SiteReserved] | None = None,
     preempted: PreemptionRules | None = None,
 ) -> list[Violation]:
@@ -95,6 +96,9 @@ def violations(
         Nodes whose jobs end early for a feature of a third party, each with the time.
     limits_of : callable, optional
         Returns the limits on what running jobs of a workload hold together; None: there are none beside licences.
+    of_whole_nodes : callable, optional
+        Whether a limit, by its name, counts all cores of the nodes on which jobs with whole nodes run. None: none does; their
+        amounts are those that the limit says.
     reserved_of : callable, optional
         Returns the reservations of the site; None: there are none.
     preempted : PreemptionRules, optional
@@ -124,7 +128,7 @@ def violations(
     missing_jobs += _units(runs, runs.started)
     missing_jobs += _fits(runs, runs.started)
     limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
-    of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits)]
+    of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits, of_whole_nodes)]
     if reserved_of is not None:
         of_places.append(reservation_faults(runs, rows_of(replay), reserved_of(runs.workload, replay.platform)))
     for faults in (*of_places, *_of_features(replay, runs, within, on_each_node, listed_stops, preempted)):
@@ -691,8 +695,25 @@ def licence_faults(runs: Runs) -> Iterator[Violation]:
         )
 
 
-def running_limit_faults(runs: Runs, limits: Sequence[NamedLimit]) -> Iterator[Violation]:
+def _cores_of_nodes(runs: Runs) -> Ints:
+    """Return how many cores the nodes of each job have, shape (jobs,)."""
+    p = runs.placement
+    cores = runs.platform.resources.index("cores")
+    of_node = np.array([runs.platform.capacity[name][cores] for name in runs.platform.nodes], np.int64)
+    before = np.concatenate([[0], np.cumsum(of_node)])
+    of_range = before[p.high + 1] - before[p.low]
+    until = np.concatenate([[0], np.cumsum(of_range)])
+    counted: Ints = until[p.first[1:]] - until[p.first[:-1]]
+    return counted
+
+
+def running_limit_faults(
+    runs: Runs, limits: Sequence[NamedLimit], of_whole_nodes: Callable[[str], bool] | None = None
+) -> Iterator[Violation]:
     """Yield the starts at which the running jobs of a limit hold more than it allows; its rows are those of the runs."""
+    w = runs.workload
+    whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
+    of_nodes = _cores_of_nodes(runs) if of_whole_nodes is not None and limits and whole.any() else None
     ids = runs.workload.ids
     start = np.where(runs.started, runs.start, 0)
     end = np.where(runs.started, runs.end, 0)
@@ -702,7 +723,10 @@ def running_limit_faults(runs: Runs, limits: Sequence[NamedLimit]) -> Iterator[V
             yield from _beyond_minutes(runs, limit, limit.minutes)
             continue
         times = (start[limit.rows], end[limit.rows])
-        yield from _beyond(runs, limit.name, limit.most, names, *times, limit.amounts, limit.checks)
+        amounts = limit.amounts
+        if of_nodes is not None and of_whole_nodes is not None and of_whole_nodes(limit.name):
+            amounts = np.where(whole[limit.rows], of_nodes[limit.rows], amounts)
+        yield from _beyond(runs, limit.name, limit.most, names, *times, amounts, limit.checks)
 
 
 def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> Iterator[Violation]:

@@ -36,8 +36,10 @@ from ...models.compiled import compiled, internal, internal_borrowing
 from ...models.site import SchedulerSettings
 from .columns import (
     ARRAY,
+    CPU_AMOUNT,
     DEPTH,
     ELIGIBLE,
+    LIMIT_CPUS,
     NONE,
     NOW,
     PIECE_FREE,
@@ -319,13 +321,27 @@ def _remove_run(machine: Machine, r: int) -> None:
 
 
 @internal
+def _billing_of(run: Ints, machine: Machine, alone: Alone) -> float:
+    """Return what a run counts in its usage each second: of whole nodes, all CPUs."""
+    j = run[RUN_JOB]
+    column = machine.parameters[CPU_AMOUNT]
+    counted = machine.need[j, LIMIT_CPUS]
+    if not machine.jobs[j, WHOLE] or column < 0 or counted <= 0:
+        return float(alone.billing[j])
+    cpus = 0
+    for i in range(run[RUN_FIRST], run[RUN_FIRST] + run[RUN_COUNT]):
+        cpus += machine.total[machine.pieces[i, PIECE_NODE], column]
+    return float(alone.billing[j] * cpus / counted)
+
+
+@internal
 def _use(r: int, now: int, machine: Machine, alone: Alone) -> None:
     """Count the usage of a run since the last update."""
     run = machine.runs[r]
     association = alone.factors.association[run[RUN_JOB]]
     if alone.numbers[COUNTS_USAGE] > 0 and association >= 0:
         seconds = max(0, now - max(run[RUN_START], alone.numbers[UPDATED]))
-        used = usage_of(seconds, alone.billing[run[RUN_JOB]], alone.kept[0])
+        used = usage_of(seconds, _billing_of(run, machine, alone), alone.kept[0])
         add_usage(alone.usage, alone.parents, association, used)
 
 
@@ -483,6 +499,16 @@ def _settle(trace: TraceArrays, state: State, machine: Machine, alone: Alone) ->
 
 
 @internal
+def _take_amounts(j: int, trace: TraceArrays, machine: Machine) -> None:
+    """Let a job with whole nodes count in the limits of the engine what its nodes have."""
+    if machine.jobs[j, WHOLE]:
+        for k in range(trace.first_limit[j + 1] - trace.first_limit[j]):
+            row = machine.groups[machine.first_group[j] + k]
+            if row[4] > 0:
+                trace.limit_amount[trace.first_limit[j] + k] = row[1]
+
+
+@internal
 def _begin_jobs(trace: TraceArrays, state: State, machine: Machine, alone: Alone, before: int) -> None:
     """Start in the engine what a pass has started in the tables: the runs from ``before`` on."""
     units = PIECE_FREE + machine.free.shape[1]
@@ -493,6 +519,7 @@ def _begin_jobs(trace: TraceArrays, state: State, machine: Machine, alone: Alone
             state.chosen[k] = piece[PIECE_NODE]
             state.put[k] = piece[units]
         keep_places(trace, state, run[RUN_JOB], run[RUN_COUNT])
+        _take_amounts(run[RUN_JOB], trace, machine)
         begin(trace, state, run[RUN_JOB])
     if machine.counts[0] == before:
         return

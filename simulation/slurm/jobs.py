@@ -15,7 +15,7 @@ from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.dispatch.site_request import NOTHING, SiteRequest
-from ...models.site import SchedulerSettings, Site
+from ...models.site import SchedulerSettings, Site, SiteNode
 from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
@@ -266,17 +266,26 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
     core = max(threads_of(site, settings), default=1)
     units = w.units.copy()
     request = w.request.copy()
+    if memory >= 0 and not settings.counts_memory:
+        request[:, memory] = 0
     terms = {term: k for k, term in enumerate(w.node_terms)}
     of_row = w.node_term.copy()
     known: dict[tuple[int, ...], Division | None] = {}
     begun = {running.job.id for running in w.running}  # on their nodes already
     for row, key in enumerate(np.column_stack([w.site.request, w.units, w.request[:, cores]]).tolist()):
         term = w.node_terms[int(of_row[row])]
-        if w.ids[row] in begun or row in w.chunks or term.whole_nodes:
+        if w.ids[row] in begun or row in w.chunks:
             continue
-        if tuple(key) not in known:
-            known[tuple(key)] = _division(w.site.asked(row), key[1], key[2], core, site, settings)
-        division = known[tuple(key)]
+        if (*key, term.whole_nodes) not in known:
+            asked = w.site.asked(row)
+            if term.whole_nodes:
+                found = _division_of_whole(asked, site, settings)
+            elif asked.gres:
+                found = _division_with_gpus(asked, core, site, settings)
+            else:
+                found = _division(asked, key[1], key[2], core, site, settings)
+            known[*key, term.whole_nodes] = found
+        division = known[*key, term.whole_nodes]
         if division is None:
             continue
         units[row] = division.units
@@ -304,6 +313,60 @@ def _division(
     if number < 1 or abs(units * cpus_of_unit - number * each) >= units * core:
         return None
     return Division(number, each, each * of_cpu, min(number, asked.min_nodes or 1))
+
+
+def _division_with_gpus(asked: SiteRequest, core: int, site: Site, settings: SchedulerSettings) -> Division | None:
+    """Return the fewest equal units of a job with GPUs for each node, whose number Slurm chooses; None: as in the log.
+
+    Slurm may also divide it among more nodes, with more GPUs, if it starts sooner there; units are equal, whatever it does.
+    """
+    of_cpu = memory_of_cpu(asked, site, settings)
+    others = replace(asked, gres=())
+    if of_cpu is None or asked.max_nodes is not None or not may_be_divided(others):
+        return None
+    if any(each.per != "node" or each.name != "gpu" for each in asked.gres):
+        return None
+    there = {name for part in site.partitions if part.name in asked.partitions[:1] for name in part.nodes}
+    room = [
+        n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu)
+        for n in site.nodes
+        if n.name in there and _has_gpus(n, asked)
+    ]
+    of_task = asked.cpus_per_task or 1
+    cpus = max(asked.cpus or 0, (asked.tasks or 0) * of_task)
+    most = max(room, default=0) // of_task * of_task
+    if not cpus or not most:
+        return None
+    nodes = max(asked.min_nodes or 1, -(-cpus // most))
+    part = max(of_task, core)  # which is not divided
+    each = -(-cpus // (nodes * part)) * part
+    return Division(nodes, each, each * of_cpu, nodes)
+
+
+def _has_gpus(node: SiteNode, asked: SiteRequest) -> bool:
+    """Return whether a node has the GPUs that a job asks of each of its nodes."""
+    number = sum(node.gpus.values())
+    return all(
+        number >= each.number and (not each.type or node.gpus.get(each.type, 0) >= each.number) for each in asked.gres
+    )
+
+
+def _division_of_whole(asked: SiteRequest, site: Site, settings: SchedulerSettings) -> Division | None:
+    """Return how a job with whole nodes is divided: Slurm chooses as many nodes as have its CPUs; None: as in the log.
+
+    The log has units as large as the nodes on which the job ran; it asked for less.
+    """
+    of_cpu = memory_of_cpu(asked, site, settings)
+    if of_cpu is None or asked.gres or asked.tasks_per_node or asked.memory_per_node is not None:
+        return None
+    nodes = asked.min_nodes or 1
+    cpus = asked.cpus or 1
+    if asked.tasks is not None:
+        cpus = max(asked.tasks * (asked.cpus_per_task or 1), cpus)
+    elif asked.min_nodes:
+        cpus = nodes
+    cpus = max(cpus, nodes)
+    return Division(cpus, 1, of_cpu, nodes)
 
 
 def threads_of(site: Site, settings: SchedulerSettings) -> list[int]:

@@ -22,6 +22,7 @@ from .columns import (
     BITS_OF_PARTITIONS,
     BUSY_NODES,
     CONTIGUOUS,
+    CPU_AMOUNT,
     CPUS,
     DEPTH,
     ELIGIBLE,
@@ -136,7 +137,32 @@ FIRST_WINDOW = 30  # seconds: jobs that end this close together are taken off to
 MOST_AT_ONCE = 200  # jobs that are taken off before the next test
 OF_QOS = 0  # the kind of a limit of all jobs of a QOS together (limits.QOS_GROUP), where jobs are not counted in units
 COUNTS_JOBS = 1  # the kind of a limit that all dispatchers share, and of which each job holds 1
+SHARED_OF_QOS = 2  # of one that all dispatchers share, of what all jobs of a QOS together have, but not of their number
 ALL_NODES = 2  # of MAINT: a reservation of all nodes
+
+
+@internal_borrowing
+def _count_least(j: int, machine: Machine) -> None:
+    """Let a job with whole nodes count in the limits what it has at least, as its nodes are not chosen. Where units are counted."""
+    if machine.parameters[IN_UNITS] > 0 and machine.jobs[j, WHOLE]:
+        for i in range(machine.first_group[j], machine.first_group[j + 1]):
+            machine.groups[i, 1] = machine.groups[i, 3]
+
+
+@internal_borrowing
+def _count_chosen(j: int, machine: Machine, size: int) -> None:
+    """Let a job with whole nodes count in the limits all CPUs of the nodes that are chosen. Where units are counted."""
+    column = machine.parameters[CPU_AMOUNT]
+    if not machine.jobs[j, WHOLE] or column < 0:
+        return
+    taken = machine.work.taken
+    cpus = 0
+    for k in range(size):
+        if taken[k, TAKEN_CPUS] > 0:
+            cpus += machine.total[taken[k, TAKEN_NODE], column]
+    for i in range(machine.first_group[j], machine.first_group[j + 1]):
+        if machine.groups[i, 4] > 0:
+            machine.groups[i, 1] = cpus
 
 
 @internal_borrowing
@@ -173,8 +199,13 @@ def _limit_reached(j: int, machine: Machine, amounts: Ints, jobs_only: bool) -> 
 def _blocked_until(j: int, machine: Machine, blocked: Ints) -> int:
     """Return until when the QOS of a job are blocked, where the limits of all their jobs together are reached; 0: they are not."""
     until = 0
+    shared = machine.parameters[IN_UNITS] > 0
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
-        if machine.kind[machine.groups[i, 1]] == OF_QOS:
+        if shared:
+            of_qos = machine.kind[machine.groups[i, 0]] == SHARED_OF_QOS
+        else:
+            of_qos = machine.kind[machine.groups[i, 1]] == OF_QOS
+        if of_qos:
             until = max(until, blocked[machine.groups[i, 0]])
     return until
 
@@ -182,8 +213,15 @@ def _blocked_until(j: int, machine: Machine, blocked: Ints) -> int:
 @internal_borrowing
 def _block(j: int, machine: Machine, amounts: Ints, time: int, blocked: Ints) -> None:
     """Block a QOS until a time, if the first limit that a job would exceed is one of all jobs of that QOS together."""
+    shared = machine.parameters[IN_UNITS] > 0
     for i in range(machine.first_group[j], machine.first_group[j + 1]):
         g = machine.groups[i, 0]
+        if shared:
+            if machine.groups[i, 2] > 0 and machine.used[g, 0] + machine.groups[i, 1] > machine.caps[g, 0]:
+                if machine.kind[g] == SHARED_OF_QOS:
+                    blocked[g] = max(blocked[g], time)
+                return
+            continue
         limits = machine.groups[i, 1]
         for c in range(machine.caps.shape[1]):
             cap = machine.caps[limits, c]
@@ -197,6 +235,7 @@ def _block(j: int, machine: Machine, amounts: Ints, time: int, blocked: Ints) ->
 def _count(j: int, machine: Machine, number: int, size: int, amounts: Ints) -> None:
     """Write what a job with so many nodes, and the first ``size`` rows of the choice, counts in the limits."""
     if machine.parameters[IN_UNITS] > 0:
+        _count_chosen(j, machine, size)
         return
     taken = machine.work.taken
     cpus = 0
@@ -466,6 +505,7 @@ def _has_none(j: int, p: int, machine: Machine) -> bool:
 @internal_borrowing
 def has_room(j: int, p: int, machine: Machine) -> bool:
     """Return whether a job has room now, on all nodes of its partition and by its limits; else no pass starts it. In units only."""
+    _count_least(j, machine)
     if _has_none(j, p, machine) or _shared_limit_reached(j, machine, False) != NONE:
         return False
     mask = machine.work.mask
@@ -617,6 +657,7 @@ def run_main(queue: Ints, size: int, machine: Machine) -> int:
         elif failed[p]:
             machine.reason[j] = PRIORITY
             continue
+        _count_least(j, machine)
         why = _limit_reached(j, machine, machine.need[j], True)
         if why != NONE:
             machine.reason[j] = why
@@ -1033,7 +1074,7 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
     per_user_part = np.zeros((users + 1, parts), np.int64)
     per_association = np.zeros(associations + 1, np.int64)
     reserves = np.zeros(parts, np.int64)
-    stops = parameters[LIMIT_STOP] > 0 and parameters[IN_UNITS] == 0
+    stops = parameters[LIMIT_STOP] > 0
     blocked = np.zeros(machine.used.shape[0], np.int64)  # until when, of each group of jobs
     if parameters[RUNNING_RESERVE] > 0:
         for r in range(machine.counts[0]):
@@ -1070,6 +1111,7 @@ def run_backfill(queue: Ints, size: int, machine: Machine, users: int, associati
             if _array_full(job, machine):
                 machine.reason[j] = ARRAY_LIMIT
                 continue
+        _count_least(j, machine)
         why = _limit_reached(j, machine, machine.need[j], True)
         if why != NONE and parameters[LIMIT_STOP] == 0:
             machine.reason[j] = why

@@ -699,7 +699,10 @@ class JobPriorities:
         weights = {} if part is None else part.billing_weights
         if not weights:
             return float(used["cpu"])
-        return billable(weights, {**self.tres(job), **used}, "max_tres" in self._flags)
+        tres = {**self.tres(job), **used}
+        if not self.settings.counts_memory or any(n.memory is None for n in self.site.nodes):
+            tres["mem"] = 0.0  # no memory is given to jobs
+        return billable(weights, tres, "max_tres" in self._flags)
 
     def billings(self, cpus: Floats) -> Floats:
         """Return what each job counts in its usage each second, if it has so many CPUs in its first partition."""

@@ -59,7 +59,7 @@ from .events import (
 )
 from .jobs import ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
 from .node_bits import packed, words_for
-from .passes import COUNTS_JOBS, order_of_ends, part_with_room
+from .passes import COUNTS_JOBS, SHARED_OF_QOS, order_of_ends, part_with_room
 from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
 from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState, Victim
@@ -321,6 +321,7 @@ class SharedTables:
             over = self.settings.over_time_limit if part.over_time_limit is None else part.over_time_limit
             row[c.OVER_LIMIT] = c.YEAR if over is None else over
             member[k, [number[name] for name in part.nodes if name in number]] = 1
+        self._is_member = member > 0
         self.member = packed(member)
 
     def _job_tables(self) -> None:
@@ -374,6 +375,18 @@ class SharedTables:
         self.need = np.zeros((size, c.LIMIT_CPUS + 1), np.int64)
         cores = self._engine.platform.resources.index("cores")
         self.need[:, c.LIMIT_CPUS] = trace.units * trace.request[:, cores]
+        self._count_whole_nodes()
+
+    def _count_whole_nodes(self) -> None:
+        """Count all CPUs of as many of the smallest nodes of their partition as jobs with whole nodes ask for, as Slurm does."""
+        smallest = []
+        for k in range(len(self.partitions)):
+            sizes = self.total[self._is_member[k], self.cpu_amount]
+            smallest.append(int(sizes.min(initial=2**31)) if len(sizes) else 0)
+        first = np.array([parts[0] for parts in self.job_parts], np.int64)
+        cpus = np.array(smallest, np.int64)[first] * self.job[:, c.MIN_NODES]
+        whole = self.job[:, c.WHOLE] > 0
+        self.need[whole, c.LIMIT_CPUS] = np.maximum(self.need[whole, c.LIMIT_CPUS], cpus[whole])
 
     def _unit_columns(self, table: Ints) -> None:
         """Write how the nodes of jobs are chosen: by units, or by CPUs if there is a unit on each node, which has many."""
@@ -425,6 +438,7 @@ class SharedTables:
         """Make rows of the limits of the replay, and of the amounts of the whole machine, such as power, after them."""
         trace = self._engine.trace
         of_machine = trace.machine_request
+        varies = self._let_whole_nodes_vary()
         job = np.repeat(np.arange(len(self.jobs)), np.diff(trace.first_limit))
         limit = trace.limit
         amount = trace.limit_amount
@@ -434,17 +448,43 @@ class SharedTables:
             limit = np.concatenate([limit, np.full(len(self.jobs), trace.limit_capacity.size + k)])
             amount = np.concatenate([amount, of_machine[:, k]])
             checked = np.concatenate([checked, np.ones(len(self.jobs), np.bool_)])
+            varies = np.concatenate([varies, np.zeros(len(self.jobs), np.bool_)])
+        columns = [limit, amount, checked, amount, varies]
         order = np.argsort(job, kind="stable")
         caps = np.concatenate([trace.limit_capacity, trace.machine_capacity]).reshape(-1, 1)
         kind = np.full(len(caps), COUNTS_JOBS, np.int64)
         kind[limit[amount != 1]] = 0
+        kind[[k for k, name in enumerate(self._engine.timeline.limit_names) if _is_of_qos(name)]] = SHARED_OF_QOS
         self.limits = SharedLimits(
             used=np.zeros_like(caps),
             caps=caps,
             kind=kind,
             first_group=np.searchsorted(job[order], np.arange(len(self.jobs) + 1)),
-            groups=np.ascontiguousarray(np.column_stack([limit, amount, checked])[order].astype(np.int64)),
+            groups=np.ascontiguousarray(np.column_stack(columns)[order].astype(np.int64)),
         )
+
+    def _let_whole_nodes_vary(self) -> Bools:
+        """Let waiting jobs with whole nodes count in limits of CPUs what they have at least; return which amounts vary, shape (amounts,)."""
+        trace = self._engine.trace
+        of_cpus = np.array([counts_cpus(name) for name in self._engine.timeline.limit_names], np.bool_)
+        job = np.repeat(np.arange(len(self.jobs)), np.diff(trace.first_limit))
+        waits = trace.whole.astype(np.bool_)
+        waits[list(self._engine.running)] = False
+        varies: Bools = np.zeros(len(job), np.bool_)
+        if of_cpus.any():
+            varies = of_cpus[trace.limit] & waits[job]
+            trace.limit_amount[varies] = self.need[job[varies], c.LIMIT_CPUS]
+        return varies
+
+    def take_amounts(self, job: int) -> None:
+        """Let a job with whole nodes that a pass has started count in the limits of the engine what its nodes have."""
+        trace = self._engine.trace
+        first = int(trace.first_limit[job])
+        for k, (_, amount, _, _, varies) in enumerate(
+            self.limits.groups[self.limits.first_group[job] :][: trace.first_limit[job + 1] - first]
+        ):
+            if varies:
+                trace.limit_amount[first + k] = amount
 
     def _reserved(self, site: Site) -> None:
         """Make rows of the reservations of the site; those of the engine follow them when they are accepted."""
@@ -610,8 +650,12 @@ class SharedTables:
         return self.pieces[run[c.RUN_FIRST] : run[c.RUN_FIRST] + run[c.RUN_COUNT]]
 
     def amounts(self, job: int) -> Ints:
-        """Return what a job counts: its CPUs."""
+        """Return what a job that has just started counts: its CPUs, and all of those of its nodes if these are whole."""
         counted: Ints = self.need[job]
+        if not self.job[job, c.WHOLE] or job not in self.row_of:
+            return counted
+        counted = counted.copy()
+        counted[c.LIMIT_CPUS] = self.total[self.pieces_of(job)[:, c.PIECE_NODE], self.cpu_amount].sum()
         return counted
 
     def started(self, job: int, partition: int) -> None:
@@ -947,6 +991,7 @@ class SlurmScheduler(Feature):
     def _begin_jobs(self, starts: Sequence[SlurmStart]) -> None:
         for start in starts:
             pieces = self.tables.pieces_of(start.job)
+            self.tables.take_amounts(start.job)
             self._engine.start_at(start.job, pieces[:, 0], pieces[:, -1])
             self.tables.started(start.job, start.partition)
         if starts:
@@ -960,6 +1005,17 @@ class SlurmScheduler(Feature):
             self.tables.all_reasons = True
             self.state.main(self._engine.now, whole_queue=True)
         return f"Slurm's reason is {self.state.reason(row)}"
+
+
+def counts_cpus(name: str) -> bool:
+    """Return whether a limit, by its name, is one of the CPUs of running jobs: ``max_tres_per_user cpu of QOS normal, user ana``."""
+    what, _, counted = name.partition(" of ")[0].partition(" ")
+    return counted == "cpu" and what in ("grp_tres", "max_tres_per_user", "max_tres_per_account")
+
+
+def _is_of_qos(name: str) -> bool:
+    """Return whether a limit, by its name, is one of what all jobs of a QOS together have: ``grp_tres cpu of QOS normal``."""
+    return name.startswith("grp_tres") and " of QOS " in name
 
 
 def _states_of(engine: Replay) -> dict[int, str]:

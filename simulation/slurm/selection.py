@@ -209,8 +209,8 @@ class Machine(NamedTuple):
         a partition is the remainder of their number, so that some take the places of others; shape (TRIED_ROWS, TRIED_COLUMNS).
     request
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
-        node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit and what the job holds of it,
-        and the amounts of a node have no fixed order. Else of shape (0, 0).
+        node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit, what the job holds of it, whether it is
+        checked, what the job holds at least, and whether it holds all CPUs of its nodes if they are whole; the amounts of a node have no fixed order. Else of shape (0, 0).
     whole_fit, whole_nodes
         Jobs with one unit on each of their nodes, which are theirs alone: ``whole_nodes[whole_fit[j]]`` is the set of the nodes
         that job j may have. -1 in ``whole_fit``, shape (jobs,), for other jobs.

@@ -436,8 +436,6 @@ class SlurmState:
         used = {"cpu": float(amounts[c.LIMIT_CPUS])}
         if not self.tables.in_units:  # else only the CPUs are counted
             used |= {"node": float(amounts[c.LIMIT_NODES]), "gres/gpu": float(amounts[c.LIMIT_GPUS])}
-            if not self.tables.counts_memory:
-                used["mem"] = 0.0
         return self.priorities.billing(job, self.tables.partitions[partition].name, used)
 
     def take_over(self, job: int, now: int, partition: int) -> None:
