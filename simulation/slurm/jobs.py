@@ -227,7 +227,8 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
     """Return the rows of a replay as they were submitted, for a scheduler that knows what holds a job and divides its CPUs.
 
     A log has as many equal units as a job had nodes. A job that asked for CPUs, and not for some on each node, has a unit for
-    each CPU or task instead, so that it may be divided otherwise. Jobs arrive when they were submitted, not when their
+    each CPU or task instead, so that it may be divided otherwise; also one with whole nodes, which takes as many as have these
+    CPUs. A job with GPUs on each node, whose number Slurm chooses, has the fewest equal units. Jobs arrive when they were submitted, not when their
     dependencies were met in the log; those that were submitted on hold, when they were released.
 
     Parameters

@@ -6,7 +6,7 @@ started in the engine.
 
 The passes read and write tables of their own. Jobs are counted in units of equal requests, which are CPUs or tasks where these
 may be divided (``jobs.as_submitted``); a job may use the nodes, and holds of the limits, what it may and does under any
-dispatcher. Before each pass, what is free, what runs and what limits leave are read from the
+dispatcher; but one with whole nodes holds of limits of CPUs all that the nodes have which Slurm gives it. Before each pass, what is free, what runs and what limits leave are read from the
 engine; a pass changes these copies, and its starts are then made in the engine.
 """
 

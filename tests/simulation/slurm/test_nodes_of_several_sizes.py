@@ -23,6 +23,7 @@ from schedlab.models import (
     SiteRequest,
 )
 from schedlab.simulation import SlurmAttempt, SlurmJob
+from schedlab.simulation.slurm.replay import LastReasons
 from simulation.slurm.slurm_second_by_second import first_starts
 
 ROOM = (4, 4, 8, 8, 16, 16)  # CPUs of the nodes
@@ -55,10 +56,13 @@ def row(
 
 
 def starts_by_slurm(site: Site, jobs: list[Job]) -> dict[str, int]:
-    """Return the starts under ``slurm``."""
+    """Return the starts under ``slurm``, which are the same in compiled code and beside a feature that watches."""
     queues = [Queue(p.name, 60) for p in site.partitions]
-    run = sl.simulate(Dispatch(site.platform(), jobs, queues, durations="runtime"), "slurm", site=site)
-    assert run.violations == []
+    dispatch = Dispatch(site.platform(), jobs, queues, durations="runtime")
+    run = sl.simulate(dispatch, "slurm", site=site)
+    watched = sl.simulate(dispatch, "slurm", site=site, features=[LastReasons()])
+    assert run.violations == watched.violations == []
+    assert run.start.tolist() == watched.start.tolist()
     return dict(zip(run.workload.ids, run.start.tolist(), strict=True))
 
 
