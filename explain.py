@@ -203,13 +203,26 @@ class _Search:
                 return
         self._shrink(lambda some: self._answer(some) == "infeasible")
         self._doubt()
-        doubtful = 0
-        for e in self.smallest:
-            rest = [other for other in self.smallest if other != e]
-            doubtful += self._answer(rest) == "unknown"
+        doubtful = self._without_each()
         self._hold_against_answers()
         self.minimal = not doubtful
         self.why = (self.why or f"{UNDECIDED} without {doubtful} of them, one at a time") if doubtful else ""
+
+    def _without_each(self) -> int:
+        """Check the set without each one of its elements; return how often it stays unknown whether the others can hold.
+
+        A set that turns out to be infeasible without one of them is made smaller, and checked again.
+        """
+        checked: list[Element] = []
+        doubtful = 0
+        while checked != self.smallest:
+            checked, doubtful = list(self.smallest), 0
+            for e in checked:
+                found = self._answer([other for other in checked if other != e])
+                if found == "infeasible":
+                    break  # the smallest set is now another one
+                doubtful += found == "unknown"
+        return doubtful
 
     @property
     def smallest(self) -> list[Element]:

@@ -169,8 +169,9 @@ def _label(band: Band) -> str:
 #   without idle time may be idle. There a task that is removed may be done or left out, at no cost.
 # - A task that does not block ends earlier, so that its resource may be idle before the next one: without a pair that blocks,
 #   idle times of the resources of its first task are allowed.
-# - Without a break that suspends, tasks end earlier: those that must not wait would have to start earlier, too. Where
-#   something depends on ends in this way, such breaks always hold.
+# - Without a break that suspends, tasks end earlier: those that must not wait would have to start earlier, too. What depends
+#   on ends in this way goes with the breaks. All such breaks of a resource are then one element, so that a conflict of what
+#   depends on them does not list each of them.
 # - Without its release date, a task has a longer flow time at the same end: where flow times are in the objective, its weight
 #   is 0.
 
@@ -190,7 +191,7 @@ class ProjectElements(Elements):
         limited = f"{problem.objective} plus the penalties of tasks left out" if penalized else problem.objective
         self.objectives = (limited,)
         self.links = _names(problem.precedences)
-        self.fixed_breaks = _depends_on_ends(problem)
+        self.joined_breaks = {r.name for r in problem.resources if r.breaks and r.suspends and self._decides_ends(r)}
         most = {t.name: max(m.duration for m in t.modes) for t in problem.tasks}
         self.all = (
             *(Element("resource", r.name, _capacity(r)) for r in sorted(problem.resources, key=lambda r: r.renewable)),
@@ -198,7 +199,7 @@ class ProjectElements(Elements):
             *(Element("no idle time", r.name, _no_idle(r)) for r in problem.resources if r.no_idle),
             *([Element("permutation", "permutation", _permutation(problem))] if problem.permutation else []),
             *(Element("task", t.name, _task(t)) for t in sorted(problem.tasks, key=lambda t: -most[t.name])),
-            *(_break(r, window) for r in problem.resources if self._may_lose(r) for window in dict.fromkeys(r.breaks)),
+            *(e for r in problem.resources for e in self._breaks(r).values()),
             *(_deadline(t) for t in problem.tasks if t.deadline is not None),
             *(
                 Element("release", t.name, f"{t.name} starts at {t.release} or later")
@@ -210,9 +211,22 @@ class ProjectElements(Elements):
             *(Element("blocking", _arrow(pair), _blocking(pair)) for pair in problem.blocking),
         )
 
-    def _may_lose(self, resource: Resource) -> bool:
-        """Return whether the breaks of a resource are elements."""
-        return not (resource.suspends and self.fixed_breaks)
+    def _breaks(self, resource: Resource) -> dict[tuple[int, int], Element]:
+        """Return the element of each break of a resource; in ``joined_breaks``, all have the same one."""
+        windows = dict.fromkeys(resource.breaks)
+        if resource.name not in self.joined_breaks or len(windows) == 1:
+            return {window: _break(resource, window) for window in windows}
+        one = Element("break", resource.name, f"the {len(windows)} breaks of {resource.name} suspend its tasks")
+        return dict.fromkeys(windows, one)
+
+    def _decides_ends(self, resource: Resource) -> bool:
+        """Return whether a task that breaks of a resource suspend could contradict a rule, or cost more, if it ended earlier."""
+        p = self.problem
+        if _counts_earliness(p):
+            return bool(p.no_wait or p.blocking) or any(r.no_idle for r in p.resources)
+        moved = _users(p, [resource.name])
+        idle = _users(p, [r.name for r in p.resources if r.no_idle])
+        return bool(moved & idle) or any(before in moved for before, _ in p.no_wait)
 
     def part(self, kept: Collection[Element]) -> Project:
         """Return the project with the kept elements alone."""
@@ -222,10 +236,14 @@ class ProjectElements(Elements):
         links = [link for name, link in self.links.items() if ("precedence", name) in names]
         links = [link for link in links if link[0] in there and link[1] in there]
         pairs = {link[:2] for link in links}
+        moved = self._moved(names)
         no_wait = [pair for pair in p.no_wait if pair in pairs and ("no wait", _arrow(pair)) in names]
+        no_wait = [pair for pair in no_wait if pair[0] not in moved]
         blocking = [pair for pair in p.blocking if pair in pairs and ("blocking", _arrow(pair)) in names]
+        if moved and _counts_earliness(p):
+            no_wait, blocking = [], []
         unblocked = {before for before, after in p.blocking if (before, after) not in blocking}
-        resources = [self._resource(r, names, unblocked) for r in p.resources]
+        resources = [self._resource(r, names, unblocked | moved) for r in p.resources]
         between = self._between(resources, there)
         flow = "flow-time" in terms(p.objective)
         tasks = [
@@ -243,17 +261,26 @@ class ProjectElements(Elements):
         objective, tasks = _objective_of_part(p.objective, tasks, resources)
         return Project(tasks, resources, links, objective, no_wait, blocking, ordered)
 
-    def _resource(self, resource: Resource, names: Collection[tuple[str, str]], unblocked: set[str]) -> Resource:
-        """Return a resource with its kept elements; ``unblocked``: the tasks that no longer block."""
+    def _moved(self, names: Collection[tuple[str, str]]) -> set[str]:
+        """Return the tasks that can end earlier as breaks that suspended them are removed."""
+        lost = [
+            r.name
+            for r in self.problem.resources
+            if r.name in self.joined_breaks and any((e.kind, e.name) not in names for e in self._breaks(r).values())
+        ]
+        if lost and _counts_earliness(self.problem):
+            return {t.name for t in self.problem.tasks}
+        return _users(self.problem, lost)
+
+    def _resource(self, resource: Resource, names: Collection[tuple[str, str]], earlier: set[str]) -> Resource:
+        """Return a resource with its kept elements; ``earlier``: tasks that leave it earlier without their removed elements."""
         r = resource
-        breaks = r.breaks
-        if self._may_lose(r):
-            breaks = tuple(window for window in r.breaks if ("break", _break_name(r, window)) in names)
+        of_breaks = self._breaks(r)
+        breaks = tuple(w for w in r.breaks if (of_breaks[w].kind, of_breaks[w].name) in names)
         if ("resource", r.name) not in names:
             need = (max(m.demands.get(r.name, 0) for m in t.modes) for t in self.problem.tasks)
             return Resource(r.name, max(r.capacity, sum(need)), r.renewable, breaks=breaks, suspends=r.suspends)
-        earlier = any(_uses(t, r.name) for t in self.problem.tasks if t.name in unblocked)
-        no_idle = r.no_idle and ("no idle time", r.name) in names and not earlier
+        no_idle = r.no_idle and ("no idle time", r.name) in names and not earlier & _users(self.problem, [r.name])
         setups = r.setups if ("setups", r.name) in names else {}
         return replace(r, setups=setups, breaks=breaks, no_idle=no_idle)
 
@@ -298,8 +325,9 @@ class ProjectElements(Elements):
 
 
 def _least(part: Project, resource: Resource) -> int:
-    """Return the least amount of a resource that all tasks need together, each in its cheapest possible mode."""
-    return sum(min(m.demands.get(resource.name, 0) for m in part.possible(t)) for t in part.tasks)
+    """Return the least amount of a resource that all tasks which must be done need together, each in its cheapest possible mode."""
+    needed = [t for t in part.tasks if not t.optional]
+    return sum(min(m.demands.get(resource.name, 0) for m in part.possible(t)) for t in needed)
 
 
 def _names(links: Sequence[Link]) -> dict[str, Link]:
@@ -334,10 +362,14 @@ def _uses(task: Task, resource: str) -> bool:
     return any(m.demands.get(resource) for m in task.modes)
 
 
-def _depends_on_ends(project: Project) -> bool:
-    """Return whether a task that ends earlier can contradict a rule of the project, or cost more."""
-    early = "weighted-earliness" in terms(project.objective)
-    return bool(project.no_wait) or any(r.no_idle for r in project.resources) or bool(early and project.blocking)
+def _users(project: Project, resources: Collection[str]) -> set[str]:
+    """Return the tasks that need one of these resources in one of their modes."""
+    return {t.name for t in project.tasks if any(_uses(t, r) for r in resources)}
+
+
+def _counts_earliness(project: Project) -> bool:
+    """Return whether a task that ends earlier can cost more."""
+    return "weighted-earliness" in terms(project.objective)
 
 
 def _is_shortened(resource: Resource, project: Project, counted: bool) -> bool:

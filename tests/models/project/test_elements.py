@@ -165,3 +165,48 @@ def test_limits_of_all_objectives(seed):
     for e in others:
         value = optimum(found.parts.part([other for other in others if other is not e]))
         assert value < least, e
+
+
+def elements(found):
+    return {(e.kind, e.name) for e in found.elements}
+
+
+def test_a_task_that_may_be_left_out_needs_nothing():
+    tasks = [sl.Task.single("a", 1, {"n": 2}), sl.Task.single("b", 1, {"n": 2}, penalty=5)]
+    problem = sl.Project(tasks, [sl.Resource("n", 3, renewable=False)])
+    assert optimum(problem) == 6
+    assert sl.explain(problem, threads=1).status == "feasible"
+    found = sl.explain(problem, objective_limit=4, threads=1)
+    assert found.minimal and [e.kind for e in found.elements] == ["resource", "task", "task", "limit"]
+
+
+@pytest.mark.parametrize("rule", ["no idle", "no wait"])
+def test_a_break_that_suspends_is_named_beside_a_rule_of_other_tasks(rule):
+    tasks = [sl.Task.single("a", 2, {"r": 1}, deadline=2), sl.Task.single("b", 1, {"s": 1}), sl.Task.single("c", 1)]
+    resources = [sl.Resource("r", 1, breaks=((1, 2),), suspends=True), sl.Resource("s", 1, no_idle=rule == "no idle")]
+    problem = sl.Project(tasks, resources, [("b", "c")], no_wait=[("b", "c")] if rule == "no wait" else [])
+    found = sl.explain(problem, threads=1)
+    assert found.minimal
+    assert elements(found) == {("task", "a"), ("break", "r from 1 to 2"), ("deadline", "a")}
+
+
+def test_breaks_that_suspend_are_named_with_a_rule_that_depends_on_them():
+    # a ends at 3, b must start then, and is suspended until 5
+    tasks = [sl.Task.single("a", 2, {"r": 1}), sl.Task.single("b", 1, {"r": 1}, deadline=4, release=4)]
+    resource = sl.Resource("r", 1, breaks=((1, 2), (4, 5)), suspends=True)
+    problem = sl.Project(tasks, [resource], [("a", "b")], no_wait=[("a", "b")])
+    found = sl.explain(problem, threads=1)
+    assert found.minimal and ("task", "b") in elements(found)
+    tasks[1] = replace(tasks[1], deadline=5, release=0)
+    problem = sl.Project(tasks, [replace(resource, breaks=((1, 2), (4, 8)))], [("a", "b")], no_wait=[("a", "b")])
+    limit = optimum(problem) - 1
+    found = sl.explain(problem, objective_limit=limit, threads=1)
+    assert found.minimal and ("break", "r") in elements(found)
+    assert "the 2 breaks of r suspend its tasks" in found.message
+
+
+def test_a_total_need_is_found_beside_a_resource_without_idle_time():
+    tasks = [sl.Task.single(name, 1, {"r": 1, "n": 1}) for name in "ab"]
+    resources = [sl.Resource("r", 1, no_idle=True), sl.Resource("n", 1, renewable=False)]
+    found = sl.explain(sl.Project(tasks, resources), threads=1)
+    assert found.minimal and elements(found) == {("resource", "n"), ("task", "a"), ("task", "b")}
