@@ -365,6 +365,8 @@ class HighsRun:
 
         kinds = highspy.HighsModelStatus
         native_status = self.highs.getModelStatus()
+        if native_status == kinds.kModelEmpty and self.compiled.form.violation(np.zeros(0))[0] > 0:
+            native_status = kinds.kInfeasible  # HiGHS calls a model without columns empty, whatever its rows
         info = self.highs.getInfo()
         solution = self.highs.getSolution()
         feasible = native_status == kinds.kModelEmpty or (solution.value_valid and info.primal_solution_status == 2)

@@ -552,3 +552,10 @@ class TestWithoutAValue:
         m.add(a.end <= 8, "early")
         assert set(sl.solve(m, backend=backend).conflict.names) == {"late", "early"}
         assert [e.name for e in sl.explain(m).elements] == ["late", "early"]
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_a_limit_that_nothing_keeps_is_the_only_element(backend):
+    problem = sl.Project([sl.Task.single("a", 1, {}, due=0)], [], objective="late-jobs")
+    found = sl.explain(problem, objective_limit=-1, backend=backend)
+    assert found.minimal and [e.kind for e in found.elements] == ["limit"]

@@ -21,6 +21,8 @@ from ...models.array_types import Floats, Ints
 from ...models.excerpt import with_short_repr
 from ...models.project.formulations import exclusive_sets, part_formulation
 from ...models.project.objectives import MAKESPAN, terms
+from ...models.project.verification import suspended_end, suspending
+from ...models.words import listed
 from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem, NothingFound
 from ..incumbents import OnIncumbent
@@ -299,6 +301,7 @@ def warm_up() -> None:
 # --- The state of the search: the kept schedules and the best one.
 
 FIRST_SHARE = 0.1  # of the time limit: the first schedules
+REPAIRS = 20  # of the schedule of a rule: how often more tasks that miss their deadlines are left out
 NOISE = 0.6  # of the values of the rules, from 0 to 1: what random numbers add at most
 
 
@@ -449,8 +452,11 @@ class ProjectSearch(TurnSearch):
             self.keep(*each)
             if self.elapsed + self.trial_seconds > most_seconds:
                 break
+        for each in self._without_optional_tasks() if self.best is None else ():
+            schedules.append(each)
+            self.keep(*each)
         if self.best is None:
-            raise NothingFound("each schedule of a priority rule misses a deadline")
+            raise NothingFound(_why_nothing(self.problem))
         schedules.sort(key=lambda each: each.value)
         chosen = [schedules[k % len(schedules)] for k in range(self.size)]
         self.kept = Kept(
@@ -516,6 +522,35 @@ class ProjectSearch(TurnSearch):
                 chosen[k] = a.left_out(k)
         return modes, chosen
 
+    def _without_optional_tasks(self) -> Iterator[Found]:
+        """Yield the schedules of the priority rules without the tasks that miss their deadlines, then without all that may be left out.
+
+        Of the tasks that must be done, some may miss their deadlines.
+        """
+        a = self.arrays
+        optional = [k for k, t in enumerate(self.problem.tasks) if t.optional]
+        if not optional:
+            return
+        _, first = self._first_modes([])
+        for values in self.rules:
+            chosen = first.copy()
+            for _ in range(REPAIRS):  # each time, at least one more is left out
+                made = self.made(values, chosen, False, False)
+                late = [k for k in optional if made.modes[k] != a.left_out(k) and self._is_late(made, k)]
+                if made.value < MISSED or not late:
+                    break
+                chosen[late] = [a.left_out(k) for k in late]
+            yield self.made(values, chosen, False, False)
+            chosen[optional] = [a.left_out(k) for k in optional]
+            yield self.made(values, chosen, False, False)
+
+    def _is_late(self, made: Found, task: int) -> bool:
+        """Return whether a task misses its deadline."""
+        deadline = self.problem.tasks[task].deadline
+        mode = self.arrays.modes[made.modes[task]]
+        breaks = suspending(self.problem.resources, mode)
+        return deadline is not None and suspended_end(int(made.starts[task]), mode.duration, breaks) > deadline
+
     def _with_tasks_left_out(self) -> Iterator[Found]:
         """Yield the schedules of the priority rules that leave out tasks that cost more than their penalties."""
         if not any(t.optional for t in self.problem.tasks) or not takes(self.problem):
@@ -532,6 +567,20 @@ class ProjectSearch(TurnSearch):
         """Return the best schedule."""
         assert self.best is not None
         return self.arrays.schedule(self.best.starts, self.best.modes)
+
+
+def _why_nothing(problem: Project) -> str:
+    """Return why there is no first schedule: what no priority rule keeps."""
+    given = {
+        "deadlines": any(t.deadline is not None for t in problem.tasks),
+        "resources without idle time": any(r.no_idle for r in problem.resources),
+        "precedences without a wait": bool(problem.no_wait),
+    }
+    words = [word for word, there in given.items() if there]
+    if words == ["deadlines"]:
+        return "each schedule of a priority rule misses a deadline"
+    kept = f"the {listed(words)}" if words else "all constraints"
+    return f"no priority rule led to a schedule that keeps {kept}"
 
 
 # --- Operators on the kept schedules of a project: crossover; destroy and repair by list scheduling.

@@ -162,6 +162,15 @@ def test_a_model_without_objective_and_one_without_anything() -> None:
     assert sl.solve(sl.Model("nothing"), backend="highs").status == "optimal"
 
 
+def test_a_constraint_of_a_model_without_variables() -> None:
+    m = sl.Model("constants")
+    m.add(sl.sum([]) <= -1, "never")
+    assert run(m, "highs", Limits()).status == "infeasible"
+    m = sl.Model("constants")
+    m.add(sl.sum([]) <= 0, "always")
+    assert run(m, "highs", Limits()).status == "optimal"
+
+
 def test_a_maximum_has_its_bound_above() -> None:
     m = sl.Model("knapsack")
     xs = [m.boolean(f"x{i}") for i in range(12)]

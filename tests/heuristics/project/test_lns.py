@@ -302,3 +302,39 @@ def test_it_is_a_method_with_options(large: Project) -> None:
     assert set(own.details["operators"]) == {"mine"}
     warm = sl.solve(large, method="cpsat:modes+warm=lns/rounds=3", deterministic_limit=0.1, threads=1, seed=1)
     assert warm.objective <= found.objective
+
+
+class TestTasksThatAreLeftOut:
+    """Tasks that may be left out, where each schedule of a priority rule with them breaks a rule or a deadline."""
+
+    def test_idle_time_that_an_optional_task_would_need(self) -> None:
+        tasks = [Task.single("a", 2, {"r": 1}), Task.single("b", 1, {"m": 1}), Task.single("c", 1, {"r": 1}, penalty=9)]
+        resources = [Resource("r", 1, no_idle=True), Resource("m", 1)]
+        project = Project(tasks, resources, [("a", "b", 3), ("b", "c", 3)])
+        found = project_lns(project, rounds=4)
+        assert found.schedule is not None and project.verify(found.schedule) == []
+        assert found.objective == 15
+        must = replace(project, tasks=(*tasks[:2], replace(tasks[2], penalty=None)))
+        with pytest.raises(NothingFound, match=r"a schedule that keeps the resources without idle time$"):
+            project_lns(must, rounds=4)
+
+    def test_deadlines_beside_a_pair_without_a_wait(self) -> None:
+        last = Task.single("b", 3, {"m": 1}, deadline=4, penalty=0)
+        tasks = [Task.single("a", 3, {"m": 1}), Task.single("w", 1, {"m": 1}), last]
+        project = Project(tasks, [Resource("m", 1)], [("a", "b"), ("a", "w")], no_wait=[("a", "w")])
+        found = project_lns(project, rounds=4)
+        assert (found.status, found.objective) == ("optimal", 4)
+        must = replace(project, tasks=(*tasks[:2], replace(last, penalty=None)))
+        with pytest.raises(NothingFound, match=r"keeps the deadlines and precedences without a wait$"):
+            project_lns(must, rounds=4)
+
+    def test_only_the_late_ones(self) -> None:
+        tasks = [Task.single("a", 3, {"m": 1}), Task.single("w", 1, {"m": 1})]
+        tasks += [Task.single("late", 3, {"s": 1}, release=4, deadline=6, penalty=50)]
+        tasks += [Task.single("kept", 3, {"m": 1}, penalty=50)]
+        resources = [Resource("m", 1), Resource("s", 1)]
+        project = Project(tasks, resources, [("a", "w")], no_wait=[("a", "w")])
+        found = project_lns(project, rounds=1)
+        assert found.schedule is not None and project.verify(found.schedule) == []
+        assert found.schedule.start.keys() == {"a", "w", "kept"}
+        assert found.objective == 57
