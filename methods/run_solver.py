@@ -263,8 +263,8 @@ class Reader:
     def __call__(self, assignment: Assignment) -> Any:
         """Return the objective of the schedule of an answer; None if the answer gives no feasible schedule."""
         schedule = self.encoding.read(assignment)
-        if self.start is not None and schedule.start == self.start.start:
-            return self._keep(self.start)
+        if self._is_start(schedule):
+            return self._keep(self.start)  # type: ignore[arg-type]
         if self.allocator is not None:
             allocated = self.allocator.allocate(schedule.start)
             return None if allocated is None else self._keep(allocated)
@@ -275,6 +275,17 @@ class Reader:
             self.violation = violations[0]
             self.in_model = not self.encoding.model.check(assignment)
         return None
+
+    def _is_start(self, schedule: Schedule) -> bool:
+        """Return whether a schedule is the start, as far as the formulation says what it is, or another one as good with its times."""
+        if self.start is None or schedule.start != self.start.start:
+            return False
+        if self.allocator is not None or not schedule.nodes or schedule.nodes == self.start.nodes:
+            return True
+        if violations_of(self.problem, schedule):
+            return False
+        values = [objective_of(self.problem, each) for each in (self.start, schedule)]
+        return bool(self.sign * values[0] <= self.sign * values[1])
 
     def fault(self, exactness: Exactness) -> str:
         """Return an error message if an answer of an exact formulation is not a feasible schedule; "" if there is none.

@@ -103,3 +103,38 @@ def test_an_error_of_a_formulation_of_schedlab_blames_nobody_else(monkeypatch):
     monkeypatch.setattr(sl.Project, "formulations", property(lambda self: {"modes": lambda: crowded(self)}))
     r = sl.solve(project(), method="cpsat:modes", time_limit=20)
     assert r.status == "error" and OWNER not in r.message
+
+
+def with_mode(name):
+    """Return the encoding that reads this mode of each task."""
+
+    def made(problem):
+        right = encoding()(problem)
+
+        def read(assignment):
+            return Schedule(right.read(assignment).start, {n: {name: 1} for n in TASKS})
+
+        return Encoding(right.model, read, right.write)
+
+    return made
+
+
+@pytest.mark.parametrize("warm", ["", "+warm"])
+def test_an_unknown_mode_is_an_error_also_at_the_times_of_the_start(warm):
+    from schedlab.models.formulations import FORMULATIONS
+
+    sl.register_formulation("project", "modeless", with_mode("zzz"))
+    try:
+        r = sl.solve(project(), method=f"cpsat:modeless{warm}", time_limit=20)
+    finally:
+        FORMULATIONS.unregister("project.modeless")
+    assert r.status == "error"
+    assert "must run in one of ['1'], given is {'zzz': 1}" in r.message and "'modeless' is wrong" in r.message
+
+
+def test_a_shorter_mode_at_the_times_of_the_start_is_taken():
+    modes = (sl.Mode("slow", 5), sl.Mode("fast", 2))
+    problem = sl.Project([Task("a", modes)], [])
+    start = Schedule({"a": 0}, {"a": {"slow": 1}})
+    r = sl.solve(problem, backend="cpsat", warm_start=start, time_limit=20)
+    assert (r.status, r.objective, r.schedule.nodes) == ("optimal", 2, {"a": {"fast": 1}})
