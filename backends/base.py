@@ -197,6 +197,9 @@ class Outcome:
 
 OBJECTIVE = "objective 1"  # in a conflict: that it has a value (no element or piecewise is outside of its domain)
 
+MINIMAL = "they cannot hold together; without any one of them, the others can"  # the reason of a conflict
+UNTRIED = "they cannot hold together; smaller sets were not tried"
+
 
 @with_short_repr
 class Conflict(NamedTuple):

@@ -26,6 +26,8 @@ from ..models.language.model import without_end
 from ..models.language.quantities import ModelError, pair, told, whole
 from ..models.words import how_many
 from .base import (
+    MINIMAL,
+    UNTRIED,
     Backend,
     Compiled,
     Conflict,
@@ -389,6 +391,8 @@ def run(
         result.conflict = _conflict(lambda: _compiled_at_origin(chosen, stage_of(model, 0), options), search.deadline)
         if result.conflict.names is None and not isinstance(result.conflict, NoConflict):
             result.conflict = _Filter(model, backend, search, options).conflict(result.conflict)
+        elif result.conflict.reason == UNTRIED:
+            result.conflict = _smaller(result.conflict, model, backend, search, options)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -672,7 +676,7 @@ class _Filter:
         names = tuple(dict.fromkeys(self.rows[k].name for k in self.smallest))
         if self.undecided:
             return Conflict(names, "they cannot hold together; the time ended before smaller sets were tried")
-        return Conflict(names, "they cannot hold together; without any one of them, the others can")
+        return Conflict(names, MINIMAL)
 
     def _note(self, some: Sequence[int]) -> None:
         if len(some) < len(self.smallest):
@@ -699,6 +703,16 @@ class _Filter:
             self.solution = copy.copy(result.assignment)
             self.solution.model = self.model
         return False
+
+
+def _smaller(conflict: Conflict, model: Model, backend: str, limits: Limits, options: Mapping[str, Any]) -> Conflict:
+    """Return a conflict within one whose smaller sets were not tried; the same one if the time ends before."""
+    part = copy.copy(model)
+    wanted = set(conflict.names or ())
+    part.constraints = [c for c in model.constraints if c.name in wanted]
+    part.objectives = model.objectives if any("objective" in name for name in wanted) else []
+    made = _Filter(part, backend, limits, options).conflict(conflict)
+    return conflict if made.names is None else made
 
 
 def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:

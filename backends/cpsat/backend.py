@@ -38,6 +38,7 @@ from ...models.language.constraints import Constraint, expressions_of, intervals
 from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Overlap, atoms_below
 from ...models.language.quantities import Number
 from ..base import (
+    MINIMAL,
     OBJECTIVE,
     Availability,
     Conflict,
@@ -517,7 +518,7 @@ def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Confl
     core_names = tuple(dict.fromkeys(names[k] for k in core))
     if not minimal:
         return Conflict(core_names, "they cannot hold together; the time ended before smaller sets were tried")
-    return Conflict(core_names, "they cannot hold together; without any one of them, the others can")
+    return Conflict(core_names, MINIMAL)
 
 
 def _advice(model: Model) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,6 +16,8 @@ from ...models.language import Assignment, Comparison, Integer, Interval, Linear
 from ...models.language.expressions import Atom
 from ...models.language.quantities import Number
 from ..base import (
+    MINIMAL,
+    UNTRIED,
     Backend,
     Compiled,
     Conflict,
@@ -322,7 +325,9 @@ class DecomposedCompiled:
         known = {c.name for c in origin.constraints}
         known |= {v.name for v in origin.intervals} | {x.name for x in origin.integers}
         names = tuple(dict.fromkeys(n for n in conflict.names if n in known or "objective" in n))
-        return Conflict(names, conflict.reason)
+        parts = Counter(c.name for c in self.chain.model.constraints)
+        whole = conflict.reason != MINIMAL or all(parts[name] <= 1 for name in names)
+        return Conflict(names, conflict.reason if whole else UNTRIED)  # some parts of a constraint may suffice
 
 
 class _BackWatch:
