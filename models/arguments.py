@@ -510,6 +510,8 @@ class Fields(NamedTuple):
         Fields with a tuple of pairs of numbers.
     names : tuple of str
         Fields with a name, which is a text.
+    flags : tuple of str
+        Fields that are True or False.
     """
 
     one: tuple[str, ...] = ()
@@ -517,6 +519,7 @@ class Fields(NamedTuple):
     amounts: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 def text_of(name: object) -> str | None:
@@ -626,7 +629,7 @@ def wrong(value: object, or_none: bool = False) -> str:
 
 
 def whole_records(records: Iterable[R], fields: Fields, where: Callable[[R], str]) -> tuple[tuple[R, ...], list[str]]:
-    """Convert the numbers in these fields to Python's integers, and describe the values that are no whole numbers.
+    """Convert the numbers in these fields to Python's integers, and describe the values that have another type.
 
     Parameters
     ----------
@@ -683,6 +686,12 @@ def examined(record: R, fields: Fields, where: Callable[[R], str]) -> tuple[dict
                 f"{where(record)}: {name} is {shown(value)}; pairs (first, last) of whole numbers are expected"
             )
         changes[name] = pairs
+    for name in fields.flags:
+        value = getattr(record, name)
+        if isinstance(value, (bool, np.bool_)):
+            changes[name] = bool(value)
+        else:
+            faults.append(f"{where(record)}: {name} is {shown(value)}; True or False is expected")
     return changes, faults
 
 
@@ -767,6 +776,8 @@ def all_fields_whole(records: Sequence[object], fields: Fields) -> bool:
         if not all_whole(chain.from_iterable(map(dict.values, column))) or not all_texts(chain.from_iterable(column)):
             return False
     if not all(all_texts(map(attrgetter(name), records)) for name in fields.names):
+        return False
+    if not all({bool}.issuperset(map(type, map(attrgetter(name), records))) for name in fields.flags):
         return False
     for name in fields.pairs:
         column = list(map(attrgetter(name), records))

@@ -314,7 +314,16 @@ def _comparison(c: Comparison, ev: Evaluator) -> tuple[float, str] | None:
     amount = _outside(value, c.lo, c.hi)
     if not amount or (not exact and amount <= real_tolerance(c, ev.origin) + ev.rounding(c.expr)):
         return None
-    return amount, f"the left side is {value}"
+    return amount, f"the left side is {value}; {_side(c)} is expected"
+
+
+def _side(c: Comparison) -> str:
+    """Return what the left side of a comparison must be, in words."""
+    if c.lo == c.hi:
+        return f"{c.lo}"
+    if math.isinf(c.lo):
+        return f"at most {c.hi}"
+    return f"at least {c.lo}" if math.isinf(c.hi) else f"{c.lo} to {c.hi}"
 
 
 def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, str] | None:

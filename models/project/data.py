@@ -12,7 +12,9 @@ from ..excerpt import with_short_repr
 
 Link = tuple[str, str, int]  # before, after, delay
 Pair = tuple[str, str]  # before, after
-RESOURCE = Fields(one=("capacity",), pairs=("breaks",), names=("name",))
+RESOURCE = Fields(
+    one=("capacity",), pairs=("breaks",), names=("name",), flags=("renewable", "all_pairs", "suspends", "no_idle")
+)
 TASK = Fields(
     one=("release", "weight"), maybe=("deadline", "due", "earliness_weight", "penalty"), names=("name", "family", "job")
 )

@@ -26,7 +26,6 @@ REGULAR = (MAKESPAN, "weighted-tardiness", "flow-time", "late-jobs")  # never be
 TERM = re.compile(r"(?:(\d{1,12})\s*\*\s*)?([a-z][a-z-]*)", re.ASCII)
 
 
-@lru_cache(maxsize=256)
 def terms(objective: str) -> Mapping[str, int]:
     """Return the factors of the objectives in a text such as "makespan" or "weighted-tardiness+10*late-jobs".
 
@@ -35,7 +34,7 @@ def terms(objective: str) -> Mapping[str, int]:
     WrongArgument
         If it is no text.
     WrongValue
-        If a factor is 0, or an objective is in the sum twice.
+        If a factor is no whole number of at most 12 digits, or 0, or if an objective is in the sum twice.
     UnknownName
         If a name is none of ``OBJECTIVES``, or the text is no sum of them.
 
@@ -46,9 +45,20 @@ def terms(objective: str) -> Mapping[str, int]:
     """
     if not isinstance(objective, str):
         raise WrongArgument(f"objective of Project is {excerpt(objective)}; expected a text such as 'makespan'")
+    return _terms(objective)
+
+
+@lru_cache(maxsize=256)
+def _terms(objective: str) -> Mapping[str, int]:
     factors: dict[str, int] = {}
     for text in objective.split("+"):
         match = TERM.fullmatch(text.strip())
+        factor, times, name = (part.strip() for part in text.partition("*"))
+        if match is None and times and name in OBJECTIVES:
+            raise WrongValue(
+                f"objective of Project is {excerpt(objective)}; the factor of {name!r} is {excerpt(factor)}; expected a whole "
+                f"number of at most 12 digits, as in '10*{name}'"
+            )
         if match is None or match[2] not in OBJECTIVES:
             raise UnknownName("objective of project problems", text.strip(), list(OBJECTIVES), f" in {objective!r}")
         if match[2] in factors:

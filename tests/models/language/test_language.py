@@ -413,3 +413,19 @@ def test_atoms_come_innermost_first(m):
     inner = sl.max([x, 2])
     outer = sl.min([inner + x, 3])
     assert [str(a) for a in atoms_below([outer, inner])] == ["x", "max(x, 2)", "min(max(x, 2) + x, 3)"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda x: x <= 3, "the left side is 5; at most 3 is expected"),
+        (lambda x: x + 1 >= 9, "the left side is 5; at least 8 is expected"),
+        (lambda x: x == 4, "the left side is 5; 4 is expected"),
+    ],
+)
+def test_a_violated_comparison_says_what_its_left_side_must_be(make, message):
+    m = sl.Model("one")
+    x = m.integer("x", 0, 9)
+    m.add(make(x), "tight")
+    (fault,) = m.check(sl.Assignment(m, {x: 5}))
+    assert fault.message == f"tight: {message}"

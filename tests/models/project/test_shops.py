@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 import random_shops as shops
 import schedlab as sl
@@ -302,12 +303,28 @@ def test_contradictions_raise_with_the_names(change: dict[str, object], message:
         Project(**{**data, **change})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("field", ["renewable", "all_pairs", "suspends", "no_idle"])
+def test_flags_of_resources_are_true_or_false(field: str) -> None:
+    message = f"resource 'm': {field} is 'no'; True or False is expected"
+    with pytest.raises(ProblemError, match=f"^{re.escape(message)}$"):
+        Project([on_m("a", 1)], [Resource("m", 1, **{field: "no"})])  # type: ignore[arg-type]
+    project = Project([on_m("a", 1)], [Resource("m", 1, **{field: np.bool_(True)})])  # type: ignore[arg-type]
+    assert getattr(project.resources[0], field) is True
+
+
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
         ("tardines", "there is no objective of project problems 'tardines' in 'tardines'"),
         ("makespan+", "there is no objective of project problems '' in 'makespan+'"),
         (3, "objective of Project is 3; expected a text such as 'makespan'"),
+        (["makespan"], "objective of Project is ['makespan']; expected a text such as 'makespan'"),
+        (
+            "0.5*late-jobs",
+            "objective of Project is '0.5*late-jobs'; the factor of 'late-jobs' is '0.5'; expected a whole number of at most "
+            "12 digits, as in '10*late-jobs'",
+        ),
+        ("2*", "there is no objective of project problems '2*' in '2*'"),
     ],
 )
 def test_unknown_objectives_are_refused(objective: object, message: str) -> None:
