@@ -521,9 +521,11 @@ def _false_claims(
     faults: list[str] = []
     if record["verified"] is not sound:
         faults.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(sound)}")
-    if value is None:
+    if not sound:
         return faults
-    claims = {"objective": (record["objective"], value), **_claims(record, case, replayed)}
+    claims = _claims(record, case, replayed)
+    if value is not None:
+        claims = {"objective": (record["objective"], value), **claims}
     faults += [
         f"it has {name} {recorded}, its start times give {true}"
         for name, (recorded, true) in claims.items()
@@ -540,7 +542,8 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
-    pairs: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], float(figures.wait.mean()))}
+    mean = float(figures.wait.mean()) if figures.row.size else None
+    pairs: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], mean)}
     for kind in ("wait", "slowdown", "bounded_slowdown"):
         for part, true in asdict(Spread.of(getattr(figures, kind))).items():
             name = f"{kind}_{part}"
