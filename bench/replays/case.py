@@ -766,6 +766,11 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
     from ...simulation.features.site_fit import fitted
 
     trace = read_log(path, replay)
+    if trace.site is None:
+        raise WorkloadError(
+            f"{trace.name} does not say what its jobs asked of their site (partition, account, QOS, nodes); expected a log such as "
+            "the output of sacct"
+        )
     unknown = replay.on_unknown or "keep"
     workload = fitted(trace.with_cancelled().workload, site, unknown, in_place=True)
     workload = _within_nodes(workload, site, leave_out=unknown == "skip")

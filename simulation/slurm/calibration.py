@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...errors import WrongValue
+from ...instances.files.lines import WorkloadError
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
@@ -256,12 +257,14 @@ def calibrate(
 
     Raises
     ------
+    WorkloadError
+        The log does not say what the jobs asked for or on which nodes they ran, or no job started.
     WrongValue
-        The log does not say what the jobs asked for, names a partition that the site does not have, or no job started.
+        A job names a partition that the site does not have, or ``replays`` is below 1.
     """
     jobs = slurm_jobs(log) if isinstance(log, Workload) else list(log)
     if not any(job.attempts for job in jobs):
-        raise WrongValue("no job of the log started; a calibration compares starts")
+        raise WorkloadError("no job of the log started; a calibration compares starts")
     if replays < 1:
         raise WrongValue(f"replays is {replays}; at least 1 is expected")
     changes = site.events if events is None else events

@@ -128,8 +128,8 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
 
     Raises
     ------
-    WrongValue
-        The log does not say what the jobs asked of their site.
+    WorkloadError
+        The log does not say what the jobs asked of their site, or on which nodes they ran.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     """
     site = workload.site
     if site is None:
-        raise WrongValue(
+        raise WorkloadError(
             f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
         )
     offset = workload.unix_start or 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from schedlab import WrongValue
+from schedlab.instances import WorkloadError
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
 from schedlab.models import QOS, Association, Dependency, Limits, Site, SiteNode
@@ -90,7 +90,7 @@ def test_agreement_of_waits() -> None:
 
 
 def test_nothing_to_compare() -> None:
-    with pytest.raises(WrongValue, match="no job of the log started"):
+    with pytest.raises(WorkloadError, match="no job of the log started"):
         calibrate([job(1, cancelled=5)], site())
 
 

@@ -1,0 +1,24 @@
+"""``bench calibrate`` and ``bench whatif`` refuse in one line a log that does not say what its jobs asked of their site."""
+
+import pytest
+from schedlab.instances.sites import write_site
+from schedlab.models import Partition, Site, SiteNode
+
+RAN = "1 0 10 60 4 -1 -1 4 3600 -1 1 5 1 -1 -1 -1 -1 -1\n"
+LEFT = "2 5 30 -1 4 -1 -1 4 3600 -1 5 5 1 -1 -1 -1 -1 -1\n"  # cancelled while it waited: a time that is of the site
+
+
+@pytest.mark.parametrize(
+    "command", [("calibrate",), ("whatif", "--dispatchers", "easy"), ("whatif", "--dispatchers", "slurm")]
+)
+@pytest.mark.parametrize(
+    ("jobs", "why"), [(RAN, "does not say what its jobs asked"), (RAN + LEFT, "does not name the nodes")]
+)
+def test_a_log_in_swf_is_refused_in_one_line(tmp_path, monkeypatch, bench, command, jobs, why):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.swf").write_text("; UnixStartTime: 0\n" + jobs)
+    write_site(Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)]), "site.toml")
+    asked = [] if command[0] == "calibrate" else ["--change", "nodes.p * 2"]
+    code, out, err = bench(command[0], "log.swf", "--site", "site.toml", *command[1:], *asked)
+    last = err[err.index("error: ") :]
+    assert code == 2 and not out and why in " ".join(last.split()), out + err
