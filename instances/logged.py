@@ -547,13 +547,13 @@ class Trace:
         """Return the trace in which jobs that never ran, and left the queue at a known time, are jobs to replay.
 
         Such a job waits until then (``site.cancelled``). Had it started before, it would have run for an unknown time: its
-        runtime is its walltime. Each task of an array (``12_[3-7]``) is a job.
+        runtime is its walltime. Each task of an array (``12_[3-7]``) that has no row of its own is a job.
         """
         if self.site is None or not self.site.of_queue.any():
             return self
         rows, ids = _each_task(self.ids, self.site.of_queue)
-        if len(ids) > len(self):
-            note = _note_on_tasks(rows)
+        if ids != tuple(self.ids):
+            note = _note_on_tasks(self.ids, rows, ids)
             return replace(self.keep(rows), ids=ids, report=self.report.and_also(notes=[note])).with_cancelled()
         waited = self.site.of_queue & np.any([np.zeros(len(self), np.bool_), *self.unusable.values()], axis=0)
         until = np.maximum(self.site.cancelled - self.submit, 1)
@@ -704,25 +704,32 @@ class Trace:
 
 
 def _each_task(ids: Sequence[str], waited: Bools) -> tuple[Ints, tuple[str, ...]]:
-    """Return the rows, and the ids, in which each task of the arrays that waited (``12_[3-7%2]``) has a row of its own."""
+    """Return the rows, and the ids, in which each task of the arrays that waited (``12_[3-7%2]``) has a row of its own.
+
+    A task that has one already, as it started and was cancelled later, gets no second one.
+    """
     rows: list[int] = []
     names: list[str] = []
+    own = set(ids)
     for k, name in enumerate(ids):
         listed = TASKS.fullmatch(name) if waited[k] else None
         tasks: list[str] = []
         with suppress(WrongValue):  # ranges that are none: the row stays one job
             tasks = [f"{listed[1]}_{n}" for n in waiting_tasks(listed[2], MOST_TASKS).indices] if listed else []
-        names += tasks or [name]
-        rows += [k] * (len(tasks) or 1)
+        further = [task for task in tasks if task not in own] if tasks else [name]
+        names += further
+        rows += [k] * len(further)
     return np.array(rows, np.int64), tuple(names)
 
 
-def _note_on_tasks(rows: Ints) -> str:
-    """Return a note on the rows that several jobs are made of."""
-    times = np.unique(rows, return_counts=True)[1]
-    several = times[times > 1]
-    arrays = how_many(several.size, "row", ",")
-    return f"{arrays} of job arrays that never ran are {int(several.sum()):,} jobs, one for each task"
+def _note_on_tasks(before: Sequence[str], rows: Ints, ids: Sequence[str]) -> str:
+    """Return a note on the rows that the tasks of arrays are made of, of the ids ``before``."""
+    made = [k for k, name in zip(rows.tolist(), ids, strict=True) if name != before[k]]
+    arrays = len(before) - len(ids) + len(made)
+    return (
+        f"{how_many(arrays, 'row', ',')} of job arrays that never ran are {how_many(len(made), 'job', ',')}, one for each task "
+        "without a row of its own"
+    )
 
 
 def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, Ints, dict[str, int]]:

@@ -176,6 +176,18 @@ def test_each_task_of_an_array_that_waited_is_a_job(file: Writer) -> None:
     assert [w.job(k).asked.array_limit for k in range(4)] == [None, 1, 1, 1]  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize(
+    ("tasks", "jobs"), [("[2-9%2]", [4, 5, 6, 7, 8, 9]), ("[2,3]", []), ("[3-5]", [4, 5]), ("[7]", [7])]
+)
+def test_a_task_that_has_a_row_of_its_own_is_one_job(file: Writer, tasks: str, jobs: list[int]) -> None:
+    rows = [{"JobID": "8_2"}, {"JobID": f"8_{tasks}", **WAITED}, {"JobID": "8_3", "State": "CANCELLED by 1000"}]
+    trace = read_trace(file("log", log(*rows)))
+    w = trace.with_cancelled().workload
+    assert sorted(w.ids) == ["8_2", "8_3", *(f"8_{k}" for k in jobs)]
+    count = f"1 row of job arrays that never ran are {len(jobs)} job{'s' * (len(jobs) != 1)}, one for each task without a row"
+    assert sum(note.startswith(count) for note in w.report.notes) == 1
+
+
 def test_a_job_that_waited_is_spread_over_nodes_as_the_others_are(file: Writer) -> None:
     rows = [
         {},
