@@ -355,7 +355,7 @@ def with_latest_starts(trace: Trace, rule: str | int) -> Trace:
 
 def _mean_waits(trace: Trace, group: TextColumn) -> Floats:
     """Return the mean recorded wait of each group in whole seconds, shape (groups,); NaN if none is recorded."""
-    wait = trace.start - trace.submit
+    wait = trace.wait
     known = np.isfinite(wait) & (wait >= 0) & (trace.start >= 0)
     count = np.bincount(group.index[known], minlength=len(group.names))
     total = np.bincount(group.index[known], wait[known], minlength=len(group.names))

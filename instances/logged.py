@@ -621,6 +621,12 @@ class Trace:
             report=self.report.and_also(notes=[note]),
         )
 
+    @property
+    def wait(self) -> Floats:
+        """The recorded waits in s, before all runs of a job, without the time of earlier ones; NaN if unknown. Shape (jobs,)."""
+        waited = self.start - self.submit
+        return waited if self.site is None else waited - self.site.ran_before()
+
     @cached_property
     def workload(self) -> Workload:
         """The jobs that can be replayed, repaired, with a report. Raises WorkloadError if no job is left."""
@@ -641,7 +647,7 @@ class Trace:
         user = self.user.keep(rows)
         program = self.program.keep(rows)
         partition = None if self.partition is None else self.partition.keep(rows)
-        wait = np.where(known, np.where(known, start, 0) - self.submit[rows], MISSING)
+        wait = np.where(known, self.wait[rows], MISSING)
         eligible = None if self.eligible is None else _eligible(self.eligible[rows], start)
         notes += [] if eligible is None else _waits(wait, submit, eligible)
         return Workload(

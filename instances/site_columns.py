@@ -96,6 +96,13 @@ class SiteColumns:
         """Return what a job asked for."""
         return self.requests[int(self.request[row])]
 
+    def ran_before(self) -> Ints:
+        """Return the seconds that each job ran before its last attempt; shape (jobs,)."""
+        seconds = np.zeros(len(self), np.int64)
+        for row, attempts in self.attempts.items():
+            seconds[row] = sum(max(each.end - each.start, 0) for each in attempts if each.start >= 0)
+        return seconds
+
     def recorded(self, row: int, start: int = UNKNOWN) -> Recorded:
         """Return what was recorded of a job, with its recorded start in s (-1: unknown), which is kept elsewhere."""
         return Recorded(

@@ -4,7 +4,8 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from schedlab.instances import read_sacct
+from schedlab.instances import read_sacct, read_trace
+from schedlab.instances.log_preparation import with_latest_starts
 from schedlab.instances.sites import write_site
 from schedlab.models import Partition, SchedulerSettings, Site, SiteNode
 from schedlab.simulation import calibrate, slurm_jobs
@@ -62,3 +63,19 @@ def test_simulate_records_the_wait_that_calibrate_compares(log, bench, in_proces
     assert code == 0, err
     [record] = [json.loads(each.read_text()) for each in path.with_name("runs").glob("easy*.json")]
     assert record["simulation"]["recorded"]["wait_mean"] == pytest.approx(sum(WAITS.values()) / 3)
+
+
+def test_the_note_and_the_queue_of_the_log_have_the_same_waits(log):
+    path, _ = log
+    lines = path.read_text().splitlines()
+    eligible = HEAD.split("|").index("Eligible")
+    cells = lines[4 - 1].split("|")  # job 3 is held for 30 s
+    cells[eligible] = stamp(100)
+    path.write_text("\n".join([*lines[:3], "|".join(cells), *lines[4:]]) + "\n")
+    trace = read_trace(path)
+    mean = sum(WAITS.values()) / 3
+    assert trace.wait.tolist() == [WAITS[job] for job in trace.ids]
+    [note] = [note for note in trace.workload.report.notes if "mean recorded wait" in note]
+    assert f"the mean recorded wait is {mean:.0f} s from the submit time, {mean - 10:.0f} s from that time" in note
+    assert [queue.ewt for queue in trace.workload.queues] == [round(mean)]
+    assert (with_latest_starts(trace, "mean-wait").latest_start - trace.submit).tolist() == [round(mean)] * 3
