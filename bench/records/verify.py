@@ -277,15 +277,16 @@ class Checker:
 
         Records have the paths as the user gave them, often relative to a folder that the records are below of.
         """
+        above = self.folder.resolve().parents
+        replay = record.get("replay")
+        if replay is not None:
+            record = {**record, "replay": asdict(with_files_in(ReplaySettings(**replay), above))}
         path = Path(str(record["path"]))
         if self.trace or path.is_absolute() or path.exists() or str(path) in instances():
             return record
-        for folder in self.folder.resolve().parents:
+        for folder in above:
             if (folder / path).exists() and self._known.unchanged(record, folder / path):
-                replay = record.get("replay")
-                if replay is not None:
-                    replay = asdict(with_files_in(ReplaySettings(**replay), folder))
-                return {**record, "path": str(folder / path), "replay": replay}
+                return {**record, "path": str(folder / path)}
         return record
 
     def _faults_of_replay(self, original: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:

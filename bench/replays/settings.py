@@ -7,11 +7,12 @@ records, and its label are made from the field.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ...instances.files.folder import content_of
 from ...models.excerpt import excerpt, hint
 from ...models.platform import LATEST
 from ...models.words import how_many
@@ -525,29 +526,47 @@ SETTINGS: dict[str, Described] = dict(settings_of(ReplaySettings))
 OF_FILES = tuple(name.removesuffix("_content") for name in SETTINGS if name.endswith("_content"))
 
 
-def with_files_in(settings: ReplaySettings, folder: Path) -> ReplaySettings:
-    """Return settings whose files are those of a folder, where they have relative paths that lead to files there.
+def with_files_in(settings: ReplaySettings, folders: Sequence[Path]) -> ReplaySettings:
+    """Return settings whose files are those of the folders, where they have relative paths that lead to files there.
+
+    Of several files of a name the one is taken that the replay read: here, or in the first of the folders that has it.
 
     Parameters
     ----------
     settings
         The settings.
-    folder
-        The folder from which the paths are taken.
+    folders
+        The folders from which the paths are taken.
     """
-
-    def moved(text: str) -> str:
-        kind, colon, path = text.partition(":")  # log:FILE, of the intervals of checkpoints
-        if not colon:
-            kind, path = "", text
-        there = folder / path.strip()
-        return f"{kind}{colon}{there}" if path.strip() and there.exists() else text
-
-    given = {name: getattr(settings, name) for name in OF_FILES}
-    found: dict[str, Any] = {
-        name: ",".join(map(moved, text.split(","))) for name, text in given.items() if isinstance(text, str)
-    }
+    found: dict[str, Any] = {}
+    for name in OF_FILES:
+        text = getattr(settings, name)
+        if isinstance(text, str):
+            content = getattr(settings, f"{name}_content")
+            places = [text, *(_moved(text, folder) for folder in folders)]
+            there = [place for place in places if all(path.exists() for path in _paths_of(place))]
+            found[name] = next((place for place in there if _content(place) == content), [*there, text][0])
     return replace(settings, **found)
+
+
+def _split(part: str) -> tuple[str, str]:
+    """Return what stands before a path, such as ``log:``, of the intervals of checkpoints, and the path."""
+    kind, colon, path = part.partition(":")
+    return (f"{kind}:", path.strip()) if colon else ("", part.strip())
+
+
+def _paths_of(text: str) -> list[Path]:
+    return [Path(path) for _, path in map(_split, text.split(",")) if path]
+
+
+def _moved(text: str, folder: Path) -> str:
+    """Return a text in which the paths are taken from a folder; absolute ones stay."""
+    return ",".join(f"{kind}{folder / path}" if path else kind for kind, path in map(_split, text.split(",")))
+
+
+def _content(text: str) -> str:
+    """Return the hash of files, as the settings have it."""
+    return "+".join(content_of(path) for path in _paths_of(text))
 
 
 OF_LOGS = (

@@ -46,3 +46,17 @@ def test_files_that_were_changed_are_not_taken_from_there(study, bench, name):
         f.write("\n# another file\n")
     code, out, _ = bench("verify", study / "results")
     assert code == 1 and "1 valid, 1 not valid" in out
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_site_with_a_relative_path_is_found_beside_an_absolute_log(study, bench, monkeypatch, beside):
+    monkeypatch.chdir(study)
+    words = [study / "jobs.txt", "--site", "site.toml", "--events", "events.csv", "--dispatchers", "easy,fcfs"]
+    code, _, err = bench("simulate", *words, "--out", "results/absolute")
+    assert code == 0, err
+    (study.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(study.parent / "elsewhere")
+    if beside:  # a file of the same name that the replay did not read
+        Path("site.toml").write_text("schema = 1")
+    code, out, err = bench("verify", "../study/results/absolute")
+    assert code == 0 and "2 valid, 0 not valid" in out, out + err
