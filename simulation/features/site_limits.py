@@ -26,6 +26,7 @@ from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.eligible import NodeSets, read_features
 from ...models.dispatch.site_request import SiteRequest
+from ...models.excerpt import excerpt, hint
 from ...models.platform import ProblemError
 from ...models.site import (
     GPUS,
@@ -720,7 +721,7 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
     rules = _Rules(site)
     held = tres_of(w, platform)
     at_once = submitted_together(w)
-    why = dict(_refused_by_reservations(w, site, owners, which))
+    why = {**dict(_without_gpus(w, site)), **dict(_refused_by_reservations(w, site, owners, which))}
 
     def note(rows: Ints, text: str) -> None:
         for row in rows.tolist():
@@ -743,6 +744,25 @@ def never_started(workload: Workload, site: Site, platform: Platform) -> Mapping
         for limit in limits_of_site(site)(w, platform):
             note(limit.never(), f"the limit {limit.name} is {limit.most:,}, and it asks for more")
     return why
+
+
+def _without_gpus(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
+    """Yield the row of each job that asks for GPUs of a type that no node of the site has, and the reason.
+
+    Where some nodes have GPUs of an untold type, they may be of any.
+    """
+    types = dict.fromkeys(kind for node in site.nodes for kind, number in node.gpus.items() if number)
+    if workload.site is None or not types or "" in types:
+        return
+    lacking = {
+        k: each.type
+        for k, request in enumerate(workload.site.requests)
+        for each in request.gres
+        if each.name == "gpu" and each.type and each.type not in types
+    }
+    for row in np.flatnonzero(np.isin(workload.site.request, list(lacking))).tolist():
+        kind = lacking[int(workload.site.request[row])]
+        yield row, f"it asks for GPUs of type {excerpt(kind)}; {hint(kind, list(types), 'the nodes have', both=True)}"
 
 
 def names_of_reservations(request: SiteRequest) -> list[str]:

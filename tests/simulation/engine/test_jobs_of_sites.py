@@ -105,3 +105,27 @@ def test_gpus_count_by_the_type_that_jobs_asked_for_or_that_alone_their_partitio
     assert span is not None
     kinds = {"gpus": 7, "gpus a100": 4, "gpus v100": 1, "gpus h100": 1}
     assert {name: used[name] for name in kinds} == pytest.approx({name: 100 * n / span for name, n in kinds.items()})
+
+
+@pytest.mark.parametrize("dispatcher", ["easy", "slurm"])
+@pytest.mark.parametrize("untold", [False, True])
+def test_a_job_that_asks_for_gpus_of_a_type_that_no_node_has_never_starts(dispatcher: str, untold: bool) -> None:
+    """Where some node has GPUs of an untold type, they may be those."""
+    nodes = [SiteNode("n1", 4, gpus={"a100": 2}), SiteNode("n2", 4, gpus={"" if untold else "v100": 2})]
+    site = Site("s", nodes, [Partition("p", ("n1", "n2"))], scheduler=SchedulerSettings(select_parameters=("cr_cpu",)))
+    jobs = [
+        logged(
+            name,
+            0,
+            1,
+            queue="p",
+            request={"cores": 1, "gpus": 1},
+            asked=SiteRequest(partitions=("p",), gres=(Gres("gpu", kind, 1, "node"),), tasks=1),
+        )
+        for name, kind in (("a", "a100"), ("h", "h100"))
+    ]
+    run = simulate(Trace.of("log", "sacct", jobs, ["cores", "gpus"]).workload, dispatcher=dispatcher, site=site)
+    assert run.violations == []
+    why = [] if untold else [("h", "never starts: it asks for GPUs of type 'h100'; the nodes have a100, v100")]
+    assert [(name, text.partition("; did")[0]) for name, text in run.workload.report.dropped] == why
+    assert run.workload.ids == (("a", "h") if untold else ("a",))
