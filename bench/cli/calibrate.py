@@ -116,13 +116,31 @@ def show(result: Any, console: Console, explain: bool) -> None:
             console.print()
             console.print(grid)
     console.print()
-    if result.never:
-        shown = ", ".join(result.never[:10])
-        console.print(Text(f"{how_many(len(result.never), 'job')} started in one of record and replay alone: {shown}"))
+    for sentence in sentences_on_starts(result):
+        console.print(Text(sentence))
     if result.not_modelled:
         console.print(Text(f"not modelled: {', '.join(result.not_modelled)}", style=WARNING))
     console.print(Text(f"{result}"))
     console.print(Text(result.rule, style=DIM))
+
+
+def sentences_on_starts(result: Calibration) -> Iterator[str]:
+    """Yield which jobs are not compared: those that did not start in the record and in every replay."""
+    if result.not_compared:
+        lacking = len(result.not_compared)
+        are, they = ("is", "it") if lacking == 1 else ("are", "they")
+        yield (
+            f"{lacking:,} of {how_many(len(result.jobs) + lacking, 'job', ',')} that started in the record {are} not compared, as {they} "
+            f"did not start in every replay: {_first_of(result.not_compared)}"
+        )
+    if result.only_replayed:
+        count = how_many(len(result.only_replayed), "job", ",")
+        yield f"{count} started in a replay and not in the record: {_first_of(result.only_replayed)}"
+
+
+def _first_of(jobs: Sequence[str]) -> str:
+    more = f" and {len(jobs) - FIRST:,} more" if len(jobs) > FIRST else ""
+    return f"{', '.join(jobs[:FIRST])}{more}"
 
 
 def write_answer(result: Any, page: Path, title: str) -> None:
@@ -134,7 +152,7 @@ def write_answer(result: Any, page: Path, title: str) -> None:
         Section(
             f"The verdict: {result.verdict}",
             lead=f"{result}. {omitted}",
-            notes=(result.rule,),
+            notes=(*sentences_on_starts(result), result.rule),
             grids=(one, free),
             details="Where the rules differ from the record",
             folded=(wrong_grid(result), worst_grid(result)),
@@ -147,7 +165,7 @@ def write_answer(result: Any, page: Path, title: str) -> None:
 # --- The tables and pictures of ``bench calibrate``: how well the rules of a site predict what its scheduler did.
 
 
-FIRST = 10  # wrong instants that are listed
+FIRST = 10  # wrong instants, and jobs, that are listed
 CHANCE = "two replays differ"  # the row that tells what chance alone does
 SINGLE = "one replay"
 ALL = "all jobs"

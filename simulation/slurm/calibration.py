@@ -184,8 +184,10 @@ class Calibration:
         The jobs that are compared: those that started in the record and in every replay.
     recorded, replayed : ndarray of float, shape (jobs,)
         Their waits in s, before all their runs: as recorded, and the mean of the replays.
-    never : tuple of str
-        Jobs that started in one of record and replay alone.
+    not_compared : tuple of str
+        Jobs that started in the record and are not compared, as they did not start in every replay.
+    only_replayed : tuple of str
+        Jobs that did not start in the record, and did in a replay.
     worst : tuple of LargeError
         The jobs with the largest differences.
     verdict, rule : str
@@ -202,7 +204,8 @@ class Calibration:
     jobs: tuple[SlurmJob, ...]
     recorded: Floats
     replayed: Floats
-    never: tuple[str, ...]
+    not_compared: tuple[str, ...]
+    only_replayed: tuple[str, ...]
     worst: tuple[LargeError, ...]
     verdict: str
     rule: str = RULE
@@ -279,7 +282,8 @@ def calibrate(
     waits = np.array([run.waits() for run in runs])
     both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
     mean = np.where(both, waits.mean(axis=0), np.nan)
-    one_sided = np.isnan(recorded) != np.isnan(waits[0])
+    lacking = ~np.isnan(recorded) & ~both
+    further = np.isnan(recorded) & ~np.isnan(waits).all(axis=0)
     free = agreement(recorded[both], mean[both])
     errors = np.where(both, np.abs(mean - recorded), -1.0)
     order = np.argsort(-errors, kind="stable")[:WORST]
@@ -292,7 +296,8 @@ def calibrate(
         jobs=tuple(job for job, compared in zip(jobs, both, strict=True) if compared),
         recorded=recorded[both],
         replayed=mean[both],
-        never=tuple(job.id for job, alone in zip(jobs, one_sided, strict=True) if alone),
+        not_compared=tuple(jobs[k].id for k in np.flatnonzero(lacking)),
+        only_replayed=tuple(jobs[k].id for k in np.flatnonzero(further)),
         worst=tuple(
             LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k)))
             for k in order

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from schedlab.bench.cli.calibrate import sentences_on_starts
 from schedlab.instances import WorkloadError
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
@@ -87,6 +88,22 @@ def test_agreement_of_waits() -> None:
     assert both.rank_correlation == pytest.approx(1)
     assert both.mean_error == (0 + 15 + 30 + 1000) / 4
     assert np.isnan(agreement(np.array([1.0]), np.array([2.0])).rank_correlation)
+
+
+def test_jobs_that_did_not_start_in_every_replay_are_named() -> None:
+    jobs = [
+        *queue_of_two(),
+        replace(job(3, 16, submit=20, limit=600, attempts=ran(100, 400, "n1")), cancelled=400),  # no node is free before 500 s
+        job(4, 16, submit=700, cancelled=800),  # it could have started
+        job(5, 16, submit=30, cancelled=60),
+    ]
+    result = calibrate(jobs, site(), replays=3)
+    assert [each.id for each in result.jobs] == ["1", "2"]
+    assert (result.not_compared, result.only_replayed) == (("3",), ("4",))
+    assert list(sentences_on_starts(result)) == [
+        "1 of 3 jobs that started in the record is not compared, as it did not start in every replay: 3",
+        "1 job started in a replay and not in the record: 4",
+    ]
 
 
 def test_nothing_to_compare() -> None:
