@@ -85,7 +85,7 @@ WHOLE_NODES = Exclusion(
 OTHER_TIMES = Exclusion(
     "`--load`",
     "reservations, events of the server, outages of a site, `--cancelled`",
-    "it moves the submit times, to which their times would not fit",
+    "it moves submit times; times of reservations, events and outages would not fit",
 )
 ONE_LIMIT = Exclusion(
     "`--decision-time`",
