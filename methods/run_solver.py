@@ -284,7 +284,7 @@ class Reader:
             return True
         if violations_of(self.problem, schedule):
             return False
-        values = [objective_of(self.problem, each) for each in (self.start, schedule)]
+        values: list[Any] = [objective_of(self.problem, each) for each in (self.start, schedule)]
         return bool(self.sign * values[0] <= self.sign * values[1])
 
     def fault(self, exactness: Exactness) -> str:
