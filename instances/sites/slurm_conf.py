@@ -745,8 +745,26 @@ def read_gres_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
                 break
             of_node = added.setdefault(node, {})
             of_node[kind] = of_node.get(kind, 0) + number
+    other: dict[tuple[str, str], list[str]] = {}
     for node, amounts in added.items():
+        strange = _other_types(draft, node, amounts)
+        if strange is not None:
+            other.setdefault(strange, []).append(node)
         _combine(draft, node, amounts)
+    for (here, there), nodes in other.items():
+        more = f" and {how_many(len(nodes) - 1, 'further node')}" if len(nodes) > 1 else ""
+        draft.omit(
+            f"GPUs of type {here} that gres.conf gives to {nodes[0]}{more}: slurm.conf has {there} there, which counts; "
+            "correct one of the two"
+        )
+
+
+def _other_types(draft: Draft, node: str, amounts: Mapping[str, int]) -> tuple[str, str] | None:
+    """Return the types of GPUs that ``gres.conf`` alone gives to a node, and those of ``slurm.conf``; None without a contradiction."""
+    of_node = [kind for kind in draft.nodes[node].get("gpus") or {} if kind]
+    strange = [kind.partition(":")[2] for kind in amounts if kind.startswith("gpu:")]
+    strange = [kind for kind in strange if kind not in of_node]
+    return (", ".join(strange), ", ".join(of_node)) if of_node and strange else None
 
 
 def _number_of(draft: Draft, where: Where, pairs: dict[str, str]) -> int:

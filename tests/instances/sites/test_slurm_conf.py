@@ -150,6 +150,17 @@ def test_gres_conf_gives_the_types_that_slurm_conf_does_not(file: Writer) -> Non
     assert "GPUs that only gres.conf has" in " ".join(read_site(conf, more).not_modelled)
 
 
+def test_a_type_of_gpus_that_contradicts_slurm_conf_is_told(file: Writer) -> None:
+    conf = file("slurm.conf", "NodeName=n[1-3] CPUs=4 Gres=gpu:a100:2\nPartitionName=p Nodes=ALL\n")
+    gres = file("gres.conf", "NodeName=n[1-2] Name=gpu Type=h100 Count=2\nNodeName=n3 Name=gpu Type=a100 Count=2\n")
+    site = read_site(conf, gres)
+    assert [dict(n.gpus) for n in site.nodes] == [{"a100": 2}] * 3
+    told = "GPUs of type h100 that gres.conf gives to n1 and 1 further node: slurm.conf has a100 there, which counts"
+    assert sum(told in what for what in site.not_modelled) == 1
+    fits = file("gres.conf", "NodeName=n[1-3] Name=gpu Type=a100 Count=2\n")
+    assert not any("gres.conf" in what for what in read_site(conf, fits).not_modelled)
+
+
 def test_what_is_not_modelled_is_listed_and_what_is_harmless_is_not(file: Writer) -> None:
     site = read_site(
         file(
