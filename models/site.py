@@ -796,6 +796,20 @@ class Site:
             for name in r.licences:
                 if name not in licences:
                     yield f"reservation {r.name}: there is no licence {name!r}; {hint(name, licences)}"
+            yield from self._strangers(r)
+
+    def _strangers(self, reservation: SiteReservation) -> Iterator[str]:
+        """Yield the users and accounts of a reservation that the site does not have, where it has some."""
+        accounts = {a.account for a in self.associations}
+        users = {a.user for a in self.associations if a.user}
+        for what, known, listed in (
+            ("user", users and {"root", *users}, reservation.users),
+            ("account", accounts and {"root", *accounts}, reservation.accounts),
+        ):
+            alike = {name.lower() for name in known}
+            for name in (each.removeprefix("-") for each in listed):
+                if known and name.lower() not in alike:
+                    yield f"reservation {reservation.name}: there is no {what} {name!r}; {hint(name, sorted(known))}"
 
 
 def _first(names: Sequence[str], quoted: bool = False) -> str:
