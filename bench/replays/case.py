@@ -761,9 +761,10 @@ def on_nodes_asked_for(workload: Workload) -> Workload:
 def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
     """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
 
-    Raises WorkloadError, WrongUse.
+    Jobs that Slurm refuses for their reservations, and that never started, are left out. Raises WorkloadError, WrongUse.
     """
     from ...simulation.features.site_fit import fitted
+    from ...simulation.features.site_limits import without_refused
 
     trace = read_log(path, replay)
     if trace.site is None:
@@ -773,7 +774,7 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
         )
     unknown = replay.on_unknown or "keep"
     workload = fitted(trace.with_cancelled().workload, site, unknown, in_place=True)
-    workload = _within_nodes(workload, site, leave_out=unknown == "skip")
+    workload = without_refused(_within_nodes(workload, site, leave_out=unknown == "skip"), site)
     report = replace(
         workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}
     )

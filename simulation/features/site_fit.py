@@ -31,7 +31,7 @@ PARTITION, RESERVATION, QUALITY, ACCOUNT, USER = "partition", "reservation", "QO
 LICENCE, ASKED, RAN = "licence", "requested node", "node"
 EFFECTS = {
     PARTITION: "left out",
-    RESERVATION: "they start as any other job",
+    RESERVATION: "left out where they never started, else they start as any other job",
     QUALITY: "no limit of it holds",
     ACCOUNT: "no limit of it holds",
     USER: "no limit or share of it holds",
@@ -78,7 +78,7 @@ def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: b
         effect. ``"skip"``: all jobs that name something unknown are left out. ``"stop"``: an error lists them.
     in_place : bool, optional
         Whether jobs are put on their recorded nodes; those that ran on unknown ones are then left out in any case, and
-        those in unknown reservations are not, as they hold their nodes.
+        those in unknown reservations are not, as they may hold their nodes (``site_limits.without_refused``).
 
     Raises
     ------

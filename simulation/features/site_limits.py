@@ -765,6 +765,10 @@ def _without_gpus(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
         yield row, f"it asks for GPUs of type {excerpt(kind)}; {hint(kind, list(types), 'the nodes have', both=True)}"
 
 
+NONE_OF_SITE = "the site has no reservation"
+SHOWN_JOBS = 3  # in a note
+
+
 def names_of_reservations(request: SiteRequest) -> list[str]:
     """Return the reservations that a job asks for, one of which it is to run in.
 
@@ -784,12 +788,50 @@ def _refused_by_reservations(
     asked = {k: names for k, request in enumerate(workload.site.requests) if (names := names_of_reservations(request))}
     for row in np.flatnonzero(np.isin(workload.site.request, list(asked))).tolist():
         for name in asked[int(workload.site.request[row])]:
-            reason = f"the site has no reservation {name!r}"
+            reason = f"{NONE_OF_SITE} {name!r}"
             if name in known:
                 reason = no_access(known[name], owners[int(which[row])], site)
             if reason:
                 yield row, reason
                 break
+
+
+def without_refused(workload: Workload, site: Site) -> Workload:
+    """Return a log without jobs that Slurm refuses for their reservations and that never started; those that did are noted.
+
+    Parameters
+    ----------
+    workload : Workload
+        The log, with the jobs that were cancelled in the queue.
+    site : Site
+        The site.
+
+    Raises
+    ------
+    WorkloadError
+        If no job is left.
+    """
+    columns = workload.site
+    if columns is None:
+        return workload
+    started = {row for row, attempts in columns.attempts.items() if any(each.start >= 0 for each in attempts)}
+    if workload.recorded_start is not None:
+        started |= {*np.flatnonzero(workload.recorded_start >= 0).tolist()}
+    owners, which = owners_of(workload, site)
+    never: dict[int, str] = {}
+    allowed: dict[str, list[str]] = {}
+    for row, reason in _refused_by_reservations(workload, site, owners, which):
+        if row not in started:
+            never[row] = reason
+        else:
+            allowed.setdefault(reason, []).append(workload.ids[row])
+    notes = [
+        f"{reason} ({how_many(len(jobs), 'job', ',')}: {', '.join(jobs[:SHOWN_JOBS])}{', ...' * (len(jobs) > SHOWN_JOBS)}), and the log "
+        "has a start of each: they start as jobs that may use it"
+        for reason, jobs in allowed.items()
+        if not reason.startswith(NONE_OF_SITE)
+    ]
+    return (_without(workload, never) if never else workload).noted(*notes)
 
 
 def no_access(reservation: SiteReservation, owner: Owner, site: Site) -> str:

@@ -208,7 +208,11 @@ def test_limits_name_resources_and_settings_have_least_values():
 
 def test_users_and_accounts_of_a_reservation_that_the_site_does_not_have_are_faults() -> None:
     booked = SiteReservation("r", 0, 60, users=("evaa", "-ana", "root"), accounts=("chme", "-Chem", "root"))
-    people = [Association("root"), Association("chem", parent="root"), *(Association("chem", u) for u in ("ana", "eva"))]
+    people = [
+        Association("root"),
+        Association("chem", parent="root"),
+        *(Association("chem", u) for u in ("ana", "eva")),
+    ]
     assert Site("s", associations=people, reservations=[booked]).faults() == [
         "reservation r: there is no user 'evaa'; did you mean eva or ana?",
         "reservation r: there is no account 'chme'; did you mean chem?",

@@ -93,7 +93,7 @@ def test_agreement_of_waits() -> None:
 def test_jobs_that_did_not_start_in_every_replay_are_named() -> None:
     jobs = [
         *queue_of_two(),
-        replace(job(3, 16, submit=20, limit=600, attempts=ran(100, 400, "n1")), cancelled=400),  # no node is free before 500 s
+        replace(job(3, 16, submit=20, attempts=ran(100, 400, "n1")), cancelled=400),  # no node is free before 500 s
         job(4, 16, submit=700, cancelled=800),  # it could have started
         job(5, 16, submit=30, cancelled=60),
     ]
