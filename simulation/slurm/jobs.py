@@ -360,6 +360,8 @@ def _division_of_whole(asked: SiteRequest, site: Site, settings: SchedulerSettin
     of_cpu = memory_of_cpu(asked, site, settings)
     if of_cpu is None or asked.gres or asked.tasks_per_node or asked.memory_per_node is not None:
         return None
+    if asked.cpus is None and asked.tasks is None and asked.min_nodes is None:  # it is not told
+        return None
     nodes = asked.min_nodes or 1
     cpus = asked.cpus or 1
     if asked.tasks is not None:
