@@ -127,7 +127,7 @@ def test_an_offered_load_is_refused_beside_times_of_the_site(bench, tmp_path, ti
     write_site(site, tmp_path / "site.toml")
     words = [tmp_path / "jobs.txt", "--site", tmp_path / "site.toml", "--dispatchers", "easy", "--load", "0.5"]
     code, _, err = bench("simulate", *words, "--out", tmp_path / "runs")
-    assert code == 2 and f"--load 0.5 beside {told}: it moves the submit times" in " ".join(err.split())
+    assert code == 2 and f"--load 0.5 beside {told}: it moves submit times" in " ".join(err.split())
 
 
 def test_an_offered_load_is_that_on_the_nodes_of_the_site(bench, tmp_path):
