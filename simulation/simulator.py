@@ -427,7 +427,9 @@ def simulate(
     def rows_at_begin() -> Collection[int]:
         return () if at_begin is None else at_begin.rows_at_begin
 
-    limits = [*([licences_of] if machine.licences else []), *([] if site is None else [limits_of_site(site)])]
+    limits = [licences_of] if machine.licences else []
+    if site is not None:
+        limits.append(limits_of_site(site))
     parts: list[Feature] = [
         *([at_begin] if at_begin is not None else []),
         *([reserving] if reserving is not None else []),

@@ -428,14 +428,18 @@ class ModelOfTheManual:
 
     # --- Sequences.
 
+    def _ordered(self) -> tuple[list[str], dict[str, int], Any]:
+        """Return some intervals, the type of each, and a sequence of them; none if there are too few."""
+        names = self._some(2, self._lasting())
+        kinds = {n: self.rng.randrange(3) for n in names}
+        return names, kinds, sl.sequence(self._of(names), [kinds[n] for n in names]) if names else None
+
     def sequence(self) -> None:
         """Add a rule of the order of some intervals, which also do not overlap."""
-        names = self._some(2, self._lasting())
+        names, kinds, s = self._ordered()
         if not names:
             return
         rng = self.rng
-        kinds = {n: rng.randrange(3) for n in names}
-        s = sl.sequence(self._of(names), [kinds[n] for n in names])
         times = [[rng.randint(0, 2) for _ in range(3)] for _ in range(3)]
         a, b = rng.sample(names, 2)
 
@@ -469,12 +473,10 @@ class ModelOfTheManual:
 
     def neighbours(self) -> None:
         """Add a bound of the cost of an order, or of the type of a neighbour."""
-        names = self._some(2, self._lasting())
+        names, kinds, s = self._ordered()
         if not names:
             return
         rng = self.rng
-        kinds = {n: rng.randrange(3) for n in names}
-        s = sl.sequence(self._of(names), [kinds[n] for n in names])
         costs = [[rng.randint(0, 3) for _ in range(3)] for _ in range(3)]
         first, last = [rng.randint(0, 2) for _ in range(3)], [rng.randint(0, 2) for _ in range(3)]
         name = rng.choice(names)

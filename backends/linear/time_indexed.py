@@ -229,8 +229,8 @@ class Slots:
 def _windows(model: Model) -> tuple[Ints, Ints, Ints]:
     """Return interval, first and last time of all start windows."""
     table = [(v.index, lo, hi) for v in model.intervals for lo, hi in v.windows]
-    owner, lo, hi = np.array(table, dtype=np.int64).reshape(-1, 3).T
-    return owner, lo, hi
+    columns = np.array(table, dtype=np.int64).reshape(-1, 3)
+    return columns[:, 0], columns[:, 1], columns[:, 2]
 
 
 def _off_grid(points: Ints, lo: Ints) -> Ints:

@@ -701,23 +701,22 @@ def _is_without_machine(trace: Trace, replay: ReplaySettings) -> bool:
 
 def without_features(workload: Workload) -> Workload:
     """Return the jobs without the features that they ask for, which a site that the nodes of jobs show does not have."""
-    site = workload.site
-    if site is None or not any(request.features for request in site.requests):
-        return workload
-    asked = np.array([bool(request.features) for request in site.requests], np.bool_)[site.request]
-    plain = tuple(replace(request, features="") for request in site.requests)
-    note = f"the log does not tell which nodes have the features that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
-    return replace(workload, site=replace(site, requests=plain)).noted(note)
+    return _without_asked(workload, "features", "which nodes have the features")
 
 
 def without_reservations(workload: Workload) -> Workload:
     """Return the jobs without the reservations that they ask for, which a site that the nodes of jobs show does not have."""
+    return _without_asked(workload, "reservation", "which nodes the reservations had")
+
+
+def _without_asked(workload: Workload, field: str, untold: str) -> Workload:
+    """Return the jobs without a text that they ask for in a field of their requests, and a note of what the log does not tell."""
     site = workload.site
-    if site is None or not any(request.reservation for request in site.requests):
+    if site is None or not any(getattr(request, field) for request in site.requests):
         return workload
-    asked = np.array([bool(request.reservation) for request in site.requests], np.bool_)[site.request]
-    plain = tuple(replace(request, reservation="") for request in site.requests)
-    note = f"the log does not tell which nodes the reservations had that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
+    asked = np.array([bool(getattr(request, field)) for request in site.requests], np.bool_)[site.request]
+    plain = tuple(replace(request, **{field: ""}) for request in site.requests)
+    note = f"the log does not tell {untold} that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
     return replace(workload, site=replace(site, requests=plain)).noted(note)
 
 

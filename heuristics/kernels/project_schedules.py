@@ -747,7 +747,9 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
                     starts_at = earliest(t, room, m, room.ready[k])
                     ends_at = end_of(t, m, starts_at)
                     if start == NEVER or ends_at < first_end:
-                        start, first_end, mode = starts_at, ends_at, m
+                        start = starts_at
+                        first_end = ends_at
+                        mode = m
             change(t, room, old, mode)
             modes[k] = mode
         size, end = _put(t, room, keys, modes, starts, size, k, start)

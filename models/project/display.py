@@ -429,7 +429,11 @@ def _break(resource: Resource, window: tuple[int, int]) -> Element:
 
 def _no_wait(project: Project, pair: Pair) -> str:
     delay = next(link[2] for link in project.precedences if link[:2] == pair)
-    later = f"{delay} after" if delay > 0 else f"{-delay} before" if delay < 0 else "at"
+    later = "at"
+    if delay > 0:
+        later = f"{delay} after"
+    elif delay < 0:
+        later = f"{-delay} before"
     return f"{pair[1]} starts exactly {later} the end of {pair[0]}"
 
 

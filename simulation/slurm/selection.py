@@ -608,16 +608,10 @@ def _use_run(job: Ints, machine: Machine, run: Ints, left: Ints, most: int) -> i
 
 
 @internal_borrowing
-def _gather(job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, left: Ints) -> bool:
-    """Choose nodes among the ``size`` usable ones of ``machine.work``; return whether they suffice.
-
-    ``work.cpus`` becomes what the job takes of the chosen ones.
-    """
-    work = machine.work
+def _choose_none(job: Ints, least: int, wanted: int, machine: Machine, size: int, left: Ints) -> None:
+    """Begin a choice among the ``size`` usable nodes of ``machine.work``: none is chosen, and all that the job asks for is left."""
     for i in range(size):
-        work.chosen[i] = 0
-    if size < least:
-        return False
+        machine.work.chosen[i] = 0
     left[CPUS_LEFT] = job[MIN_CPUS]
     left[MOST_LEFT] = job[MIN_CPUS]
     left[GPUS_LEFT] = job[GPUS_OF_JOB]
@@ -625,6 +619,18 @@ def _gather(job: Ints, least: int, most: int, wanted: int, machine: Machine, siz
     if job[GPUS_OF_JOB] > 0:
         left[NODES_LEFT] = min(least, wanted)
     left[LEAST_LEFT] = least
+
+
+@internal_borrowing
+def _gather(job: Ints, least: int, most: int, wanted: int, machine: Machine, size: int, left: Ints) -> bool:
+    """Choose nodes among the ``size`` usable ones of ``machine.work``; return whether they suffice.
+
+    ``work.cpus`` becomes what the job takes of the chosen ones.
+    """
+    work = machine.work
+    _choose_none(job, least, wanted, machine, size, left)
+    if size < least:
+        return False
     if job[REQUIRED] >= 0:
         most = _take_required(job, machine, size, left, most)
         if most < 0:
@@ -716,15 +722,7 @@ def _gather_busy(job: Ints, least: int, most: int, wanted: int, machine: Machine
     If busy nodes suffice, Slurm 22.05 takes the first idle node of that weight, too, beyond what the job asked for.
     """
     work = machine.work
-    for i in range(size):
-        work.chosen[i] = 0
-    left[CPUS_LEFT] = job[MIN_CPUS]
-    left[MOST_LEFT] = job[MIN_CPUS]
-    left[GPUS_LEFT] = job[GPUS_OF_JOB]
-    left[NODES_LEFT] = max(least, wanted)
-    if job[GPUS_OF_JOB] > 0:
-        left[NODES_LEFT] = min(least, wanted)
-    left[LEAST_LEFT] = least
+    _choose_none(job, least, wanted, machine, size, left)
     if job[REQUIRED] >= 0:
         most = _take_required(job, machine, size, left, most)
     if most < 0:

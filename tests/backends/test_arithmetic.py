@@ -2,17 +2,12 @@
 
 import pytest
 import schedlab as sl
-from schedlab.backends import Limits, backend
+from on_backends import solved, usable
+from schedlab.backends import Limits
 from schedlab.backends.conformance import ARITHMETIC, Contender, RandomArithmetic, brute_force, examine_one
 from schedlab.backends.decompositions import ALL, NOT_LINEAR, Chain, constructs_of
 
 LABELS = ["pyomo", "cpsat", "highs:pairwise", "highs:time-indexed", "cpo"]  # pyomo before docplex
-
-
-def usable(label):
-    name = Contender(label).backend
-    if not backend(name).availability().ok:
-        pytest.skip(f"{name} is not installed")
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -131,14 +126,6 @@ def test_late_times():
         assert r.status == "optimal" and start % day == 7 * 3600 and late <= start < late + day
 
 
-def _solved(model: sl.Model, label: str) -> sl.Result:
-    """Return the result of a backend; skip the test if it is not installed."""
-    contender = Contender(label)
-    if not backend(contender.backend).availability().ok:
-        pytest.skip(f"{contender.backend} is not installed")
-    return sl.solve(model, backend=contender.backend, time_limit=60, threads=1, seed=1, **contender.options)
-
-
 @pytest.mark.parametrize("label", LABELS)
 def test_a_presence_twice_in_a_sum(label: str) -> None:
     """CP Optimizer 22.2 calls (presenceOf(a) == 1) + presenceOf(a) == 1 feasible."""
@@ -152,7 +139,8 @@ def test_a_presence_twice_in_a_sum(label: str) -> None:
         a = m.interval("a", size=2, optional=True)
         m.add(sl.holds(a.presence == (0 if negated else 1)) + a.presence == total, "odd")
         m.minimize(a.presence)
-        assert _solved(m, label).status == status
+        usable(label)
+        assert solved(m, label).status == status
 
 
 @pytest.mark.parametrize("label", LABELS)
@@ -161,5 +149,6 @@ def test_an_expression_in_a_window_that_its_values_never_leave_needs_a_value(lab
     i, x = m.integer("i", 0, 2), m.integer("x", 1, 2)
     m.add(sl.in_domain(sl.element([x, 1, 2], i - 2), [-2, (1, 3), (5, None)]))
     m.minimize(i)
-    r = _solved(m, label)
+    usable(label)
+    r = solved(m, label)
     assert (r.status, r.objective) == ("optimal", 2)
