@@ -33,7 +33,7 @@ from .errors import ONE_REQUEST
 from .features.arrivals import Dependencies, UserRequests
 from .features.batch_server import NodeEvents, batch_server, split_events
 from .features.feature import Feature
-from .features.limits import Limits, RunningLimits, desired_of, lent, licences_of, limits_of
+from .features.limits import Limits, LimitsOf, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
 from .features.requeue import Requeue, kept_by, requeue_of
@@ -427,7 +427,7 @@ def simulate(
     def rows_at_begin() -> Collection[int]:
         return () if at_begin is None else at_begin.rows_at_begin
 
-    limits = [licences_of] if machine.licences else []
+    limits: list[LimitsOf] = [licences_of] if machine.licences else []
     if site is not None:
         limits.append(limits_of_site(site))
     parts: list[Feature] = [

@@ -715,7 +715,8 @@ def _without_asked(workload: Workload, field: str, untold: str) -> Workload:
     if site is None or not any(getattr(request, field) for request in site.requests):
         return workload
     asked = np.array([bool(getattr(request, field)) for request in site.requests], np.bool_)[site.request]
-    plain = tuple(replace(request, **{field: ""}) for request in site.requests)
+    without: dict[str, Any] = {field: ""}
+    plain = tuple(replace(request, **without) for request in site.requests)
     note = f"the log does not tell {untold} that {how_many(int(asked.sum()), 'job', ',')} asked for: ignored"
     return replace(workload, site=replace(site, requests=plain)).noted(note)
 
