@@ -15,8 +15,8 @@ from .methods.run_solver import OnIncumbent, without_solver
 from .methods.text import call_limits, chosen_method
 from .models.arguments import checked
 from .models.deadline import Deadline
-from .models.excerpt import with_short_repr
 from .models.problem import Problem, Schedule
+from .models.words import with_short_repr
 from .solve import model_or_problem, solve
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from .errors import ObjectiveDisagrees, WrongArgument
 from .heuristics.method import Method, Start, Value, start_text
 from .heuristics.registry import Heuristic
 from .methods.run_solver import OnIncumbent, without_solver
-from .methods.solvers import Auto, SolverMethod
 from .methods.text import (
+    Auto,
+    SolverMethod,
     call_limits,
     check_arguments,
     check_method,

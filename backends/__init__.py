@@ -2,7 +2,7 @@
 
 from ..errors import LoweringTooLarge, SolverUnavailable
 from ..later import names_later
-from ..models.excerpt import UnknownName
+from ..models.words import UnknownName
 from .base import (
     Availability,
     Backend,

@@ -17,12 +17,11 @@ from ..errors import SolverUnavailable as SolverUnavailable
 from ..models.arguments import expect, is_real
 from ..models.comparing import hashable
 from ..models.deadline import Deadline
-from ..models.excerpt import UnknownName as UnknownName
-from ..models.excerpt import excerpt, one_line, with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model, ModelError
 from ..models.plugins import REFERENCE, PluginError, WrongAnswer, explained, plain_name
 from ..models.registry import Registry
-from ..models.words import how_many_of
+from ..models.words import UnknownName as UnknownName
+from ..models.words import excerpt, how_many_of, one_line, with_short_repr
 
 
 class MissingConstruct(SolverUnavailable):

@@ -21,9 +21,9 @@ import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable, WrongArgument
 from ..models.deadline import Deadline
-from ..models.excerpt import excerpt, with_short_repr
 from ..models.language import Assignment, Constraint, Integer, Interval, Model, NoOverlap
 from ..models.language.calendars import FULL
+from ..models.words import excerpt, with_short_repr
 from .base import (
     OBJECTIVE,
     Availability,

@@ -16,7 +16,6 @@ from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongVa
 from ..models.arguments import expect, unknown_keyword
 from ..models.deadline import Deadline, OutOfTime, within
 from ..models.elements import minimal_set
-from ..models.excerpt import hint
 from ..models.garbage_collector import uncollected, unexamined
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
@@ -24,7 +23,7 @@ from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, nee
 from ..models.language.data import ModelData
 from ..models.language.model import without_end
 from ..models.language.quantities import ModelError, pair, told, whole
-from ..models.words import how_many
+from ..models.words import hint, how_many
 from .base import (
     MINIMAL,
     UNTRIED,

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable
 from ..models.deadline import Deadline, look
-from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.words import with_short_repr
 from .base import (
     OBJECTIVE,
     Availability,

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable, WrongArgument, WrongValue
 from ..models.deadline import look
-from ..models.excerpt import with_short_repr
 from ..models.language import Assignment, Integer, Interval, Model
-from ..models.words import how_many
+from ..models.words import how_many, with_short_repr
 from .base import (
     Availability,
     Conflict,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..errors import NoSolution, WrongArgument
 from ..models.deadline import Deadline
-from ..models.excerpt import excerpt, one_line, with_short_repr
 from ..models.gantt import (
     columns_of_schedule,
     gantt_of_assignment,
@@ -24,6 +23,7 @@ from ..models.language.model import latest_without_end
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import Problem, Schedule, Value
 from ..models.tables import frame
+from ..models.words import excerpt, one_line, with_short_repr
 from .base import Conflict, Exactness, Status, WarmStart, checked_solution
 
 if TYPE_CHECKING:

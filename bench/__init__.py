@@ -20,7 +20,7 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
     "runs.selection": ("Run", "RunRequest", "key_of", "parse_methods", "parse_seeds", "plan"),
     "runs.suites": ("BestKnown", "collected", "new_bests", "read_suite", "shipped_suites"),
     "runs.supervision": ("FolderPlan", "supervise", "supervise_all"),
-    "runs.task": ("Recording", "RunTask"),
+    "runs.executors": ("Recording", "RunTask"),
     "runs.view": ("DAY_REPLAYED", "NOON", "View", "WHOLE", "defaults", "one_scenario", "parse_clock", "scenarios_of"),
 }
 __getattr__ = names_later(__name__, LATER, inner=INNER)

@@ -20,16 +20,15 @@ from typer import Abort, BadParameter
 from ..backends import LoweringTooLarge, SolverUnavailable, UnknownName
 from ..errors import SchedlabError
 from ..instances import FormatError, InstanceError, UnknownInstance, UnknownScenario
-from ..instances.files.folder import ForeignFile
-from ..instances.files.lines import WorkloadError
+from ..instances.files.reading import ForeignFile, WorkloadError
 from ..instances.files.writing import NotReadable
 from ..instances.formats.cooling_tables import UnknownCooling
 from ..instances.sites import SiteError
 from ..instances.sites.changes import WrongChange
 from ..models import ProblemError
-from ..models.excerpt import excerpt, shortened, similar
 from ..models.plugins import PluginError
 from ..models.registry import WrongOption
+from ..models.words import excerpt, shortened, similar
 from .terminal import drop_output, open_streams, say
 
 # --- The error class for wrong use of the bench.

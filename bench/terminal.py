@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from ..models.excerpt import visible
+from ..models.words import visible
 
 PLAIN_WIDTH = 120  # columns of tables that are not printed on a terminal
 KEPT = "\n\t"  # control characters that are printed as they are

@@ -18,8 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from schedlab.instances import open_trace
 from schedlab.simulation import simulate
-from schedlab.simulation.groups import GROUPINGS
-from schedlab.simulation.metrics import metrics
+from schedlab.simulation.metrics import GROUPINGS, metrics
 
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace

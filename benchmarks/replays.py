@@ -20,7 +20,7 @@ from schedlab.instances import Workload, lublin_workload, open_trace
 from schedlab.models import NodeEvent
 from schedlab.models.reservations import Repeat, Reservation
 from schedlab.simulation import Preemption, evictor_of
-from schedlab.simulation.on_demand_jobs import Stream
+from schedlab.simulation.preemption import Stream
 
 from .benchmark import Benchmark, Case, main
 from .replay import write_trace

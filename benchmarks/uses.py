@@ -70,7 +70,7 @@ sl.simulate("eurora_production", dispatcher="easy")
 """,
     "replay, on-demand jobs": """
 import schedlab as sl
-from schedlab.simulation.on_demand_jobs import OnDemandJob
+from schedlab.simulation.preemption import OnDemandJob
 from schedlab.simulation.preemption import Preemption
 machine = sl.Platform([sl.NodeGroup("n", 4, {"cores": 1})])
 jobs = [sl.Job(name, 0, 9000, 2, {"cores": 1}, "q", runtime=7200) for name in "abc"]

@@ -22,7 +22,7 @@ from ..models import Dispatch, Encoding, Profit, Schedule
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits
-from ..models.excerpt import with_short_repr
+from ..models.words import with_short_repr
 from .arrays import Arrays, arrays
 from .clock import Clock, KernelStopped
 from .errors import ConstraintBroken, LimitsBroken, NoSchedule, NothingFound

@@ -13,8 +13,8 @@ from ..models import Dispatch, ProblemError, Profit, Schedule
 from ..models.array_types import Bools, Floats, Ints
 from ..models.dispatch.arrays import JobArrays, column, distinct, offsets
 from ..models.dispatch.objectives import Excess, JobCosts, Late
-from ..models.excerpt import with_short_repr
 from ..models.schedule_arrays import Flat, ScheduleArrays
+from ..models.words import with_short_repr
 from .errors import NotForThisProblem
 from .kernels.costs import EARNINGS, EXCESS, LAST_END, LATE, Bounds, Costs, Jobs, Over, ledger
 from .kernels.placement import KINDS

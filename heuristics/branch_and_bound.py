@@ -31,8 +31,7 @@ from .kernels.branch_and_bound import (
     put_running,
     root_bound,
 )
-from .lagrangian import Relaxation
-from .lagrangian_relaxation import Items, WholePrices, is_sum_over_jobs, whole_weight
+from .lagrangian import Items, Relaxation, WholePrices, is_sum_over_jobs, whole_weight
 from .list_scheduling import tiny
 from .lns.search import lns
 

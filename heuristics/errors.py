@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import SchedlabError
-from ..models.excerpt import UnknownName
-from ..models.words import how_many
+from ..models.words import UnknownName, how_many
 
 if TYPE_CHECKING:
     from ..models import Dispatch, Job, Schedule

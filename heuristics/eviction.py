@@ -18,9 +18,8 @@ from ..models.arguments import checked
 from ..models.array_types import Ints
 from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
-from ..models.excerpt import with_short_repr
 from ..models.kind import WithProblem, given_problem
-from ..models.words import how_many
+from ..models.words import how_many, with_short_repr
 from .clock import compiled_first
 from .errors import NothingFound
 from .incumbents import Incumbents, OnIncumbent

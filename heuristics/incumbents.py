@@ -12,9 +12,9 @@ from ..backends.result import Incumbent, Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
 from ..models.deadline import Deadline
-from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import WrongAnswer, is_false, returned_number
 from ..models.problem import Value, objective_of, violations_of
+from ..models.words import excerpt, with_short_repr
 
 if TYPE_CHECKING:
     from .arrays import Placement

@@ -17,10 +17,9 @@ from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
 from ..models.deadline import Deadline
-from ..models.excerpt import hint
 from ..models.kind import WithProblem, given_problem
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
-from ..models.words import how_many
+from ..models.words import hint, how_many
 from .arrays import Arrays, Placement, arrays, within_profile
 from .clock import Clock, KernelStopped, compiled_first, running
 from .errors import CriterionUnusable, NoSchedule, UnknownOrder, keeping_limits

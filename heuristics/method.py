@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from ..errors import WrongArgument, WrongValue
 from ..models import Problem
 from ..models.arguments import expect, plain_type
-from ..models.excerpt import UnknownName
+from ..models.words import UnknownName
 
 # --- Values of options and parameters as text: ``name=value``, where the value contains no separator of a method's text.
 

@@ -336,7 +336,7 @@ class Lagrangian(Heuristic):
     @classmethod
     def takes(cls, problem: Problem) -> bool:
         """Return whether the objective of a dispatching problem is a sum over jobs."""
-        from .lagrangian_relaxation import is_sum_over_jobs
+        from .lagrangian import is_sum_over_jobs
 
         return _is_dispatch(problem) and is_sum_over_jobs(problem)
 

@@ -14,10 +14,10 @@ from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.arguments import expect, named
 from ..models.deadline import Deadline
-from ..models.excerpt import UnknownName, excerpt
 from ..models.plugins import PluginError, WrongAnswer
 from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry
+from ..models.words import UnknownName, excerpt
 from .errors import NotForThisProblem, NothingFound, NotTaken
 from .incumbents import OnIncumbent, accepted, answer, improves
 from .method import Method, fields_of

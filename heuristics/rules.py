@@ -24,8 +24,7 @@ from ..models.array_types import Floats, Ints
 from ..models.dispatch.arrays import JobArrays, column
 from ..models.dispatch.eligible import refuse_places
 from ..models.dispatch.jobs import Window
-from ..models.excerpt import hint
-from ..models.words import how_many
+from ..models.words import hint, how_many
 from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
 from .kernels.events.machine import by_name, counted, named_parts, ranges_of, start_on, trace_of
 from .kernels.events.rules import ALL, Rules, Standstill, replay_by_rule

@@ -8,8 +8,7 @@ from ..later import names_later
 if TYPE_CHECKING:
     from .classic import read_classic, read_knapsack
     from .files.dispatch_folder import read_events, write_events
-    from .files.folder import Fault, InstanceError
-    from .files.lines import FormatError, WorkloadError
+    from .files.reading import Fault, FormatError, InstanceError, WorkloadError
     from .formats.batsim import read_batsim, write_batsim
     from .formats.eurora import eurora_platform, read_eurora
     from .formats.job_table import read_job_table
@@ -19,10 +18,9 @@ if TYPE_CHECKING:
     from .formats.shops import read_fjsplib, read_jsplib
     from .formats.swf import read_swf, write_swf
     from .generators.lublin import lublin_workload
-    from .instance import Instance
+    from .instance import Instance, Scenarios, UnknownScenario
     from .logged import Trace
     from .registry import UnknownInstance, generators, load, names, write
-    from .scenarios import Scenarios, UnknownScenario
     from .traces import open_trace, read_trace
     from .weather import read_weather
     from .workload import Workload
@@ -73,8 +71,7 @@ LATER = {  # module: its names
     "generators.lublin": ("lublin_workload",),
     "classic": ("read_classic", "read_knapsack"),
     "files.dispatch_folder": ("read_events", "write_events"),
-    "files.folder": ("Fault", "InstanceError"),
-    "files.lines": ("FormatError", "WorkloadError"),
+    "files.reading": ("Fault", "FormatError", "InstanceError", "WorkloadError"),
     "formats.batsim": ("read_batsim", "write_batsim"),
     "formats.eurora": ("eurora_platform", "read_eurora"),
     "formats.job_table": ("read_job_table",),
@@ -90,10 +87,9 @@ LATER = {  # module: its names
     "formats.sacct": ("read_sacct",),
     "formats.shops": ("read_fjsplib", "read_jsplib"),
     "formats.swf": ("read_swf", "write_swf"),
-    "instance": ("Instance",),
+    "instance": ("Instance", "Scenarios", "UnknownScenario"),
     "logged": ("Trace",),
     "registry": ("UnknownInstance", "generators", "load", "names", "write"),
-    "scenarios": ("Scenarios", "UnknownScenario"),
     "traces": ("open_trace", "read_trace"),
     "weather": ("read_weather",),
     "workload": ("Workload",),
@@ -105,7 +101,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
     "sites.of_log": ("shows_nodes", "site_of_trace", "without_nodes"),
     "sites.pbs_state": ("state_from_pbs",),
     "sites.slurm_state": ("free_licences", "reservations_in_text", "state_from_slurm"),
-    "weather": ("Weather", "weather_csv", "write_weather"),
+    "weather": ("SEASONS", "Weather", "synthetic", "weather_csv", "write_weather"),
 }
 __getattr__ = names_later(__name__, LATER, inner=INNER)
 

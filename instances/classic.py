@@ -15,7 +15,7 @@ from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.project.problem import Project
 from ..models.words import how_many
-from .files.lines import (
+from .files.reading import (
     FormatError,
     NumberedLine,
     decimal_of,

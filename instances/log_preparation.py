@@ -16,7 +16,7 @@ from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
 from ..models.words import how_many
-from .files.lines import WorkloadError, whole_of
+from .files.reading import WorkloadError, whole_of
 from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn, Trace
 from .workload import WITHOUT_PREDECESSOR, Workload, later
 

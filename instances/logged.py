@@ -32,12 +32,10 @@ from ..errors import WrongValue
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
 from ..models.dispatch.arrays import kept_rows
-from ..models.dispatch.jobs import Chunk, Queue
-from ..models.dispatch.site_request import Recorded, SiteRequest
-from ..models.excerpt import with_short_repr
+from ..models.dispatch.jobs import Chunk, Queue, Recorded, SiteRequest
 from ..models.platform import LATEST, Platform
-from ..models.words import how_many
-from .files.lines import WorkloadError
+from ..models.words import how_many, with_short_repr
+from .files.reading import WorkloadError
 from .files.writing import SURROGATE
 from .formats.slurm_values import MOST_TASKS, waiting_tasks
 from .site_columns import SiteColumns, SiteRows

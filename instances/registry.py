@@ -14,15 +14,15 @@ from typing import Any
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..models import kind as problem_kinds
 from ..models.arguments import checked
-from ..models.excerpt import UnknownName, excerpt, hint, similar
 from ..models.kind import is_problem
 from ..models.language import Model
 from ..models.model_problem import ModelProblem
 from ..models.platform import ProblemError
 from ..models.plugins import REFERENCE, NoSuchAttribute, NoSuchModule, PluginError, explained, load_reference
 from ..models.problem import check_problem
+from ..models.words import UnknownName, excerpt, hint, similar
 from .classic import read_classic
-from .files.folder import SETTINGS, Folder
+from .files.reading import SETTINGS, Folder
 from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
 from .generators import projects as random_projects
 from .instance import Instance

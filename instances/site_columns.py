@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import WrongValue
 from ..models.array_types import Bools, Ints
 from ..models.dispatch.arrays import kept_rows
-from ..models.dispatch.site_request import (
+from ..models.dispatch.jobs import (
     KINDS,
     MOST,
     NOTHING,
@@ -28,7 +28,7 @@ from ..models.dispatch.site_request import (
     RecordedAttempt,
     SiteRequest,
 )
-from .files.lines import whole_of, wrong
+from .files.reading import whole_of, wrong
 
 UNKNOWN = -1  # a time or a priority that is not recorded
 

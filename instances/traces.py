@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ..models.arguments import Positive, checked
 from ..models.comparing import hashable
-from ..models.excerpt import UnknownName, excerpt
 from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from ..models.plugins import PluginError, WrongAnswer, explained
 from ..models.registry import Registry
-from ..models.words import how_many
-from .files.lines import WorkloadError, begins_with, line_blocks, read_json
+from ..models.words import UnknownName, excerpt, how_many
+from .files.reading import WorkloadError, begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
 from .formats.eurora import eurora_trace
 from .formats.job_table import KNOWN, columns_of, is_header, is_parquet, job_table_trace, known_table

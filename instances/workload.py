@@ -18,14 +18,12 @@ from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
 from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
 from ..models.dispatch.eligible import impossible_jobs
-from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Running, Window, whole_running
+from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Recorded, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
-from ..models.dispatch.site_request import Recorded
-from ..models.excerpt import hint, shortened, visible, with_short_repr
 from ..models.kind import resolve
 from ..models.platform import LATEST, Platform
-from ..models.words import how_many, how_many_of
-from .files.lines import WorkloadError as WorkloadError
+from ..models.words import hint, how_many, how_many_of, shortened, visible, with_short_repr
+from .files.reading import WorkloadError as WorkloadError
 from .site_columns import SiteColumns
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@
 ``cpsat:classes+warm``                  with a warm start: the usual heuristic of this kind of problem
 ``cpsat:classes+warm=lns/5s``           with a warm start by ``lns``, 5 s of the time limit
 ``cpsat:counts:num_workers=1``          with parameters of the solver, by its own names
-``highs:pool@900s``                     with a lowering of the linear backends, see ``schedlab.methods.solvers``
+``highs:pool@900s``                     with a lowering of the linear backends, see ``schedlab.methods.text``
 ``highs@pairwise``                      for a model, which needs no formulation
 ======================================  ================================================================================
 
@@ -21,8 +21,19 @@ from typing import TYPE_CHECKING
 from ..heuristics.method import Method, Parameters, Start
 from ..heuristics.registry import Heuristic
 from ..later import names_later
-from .solvers import Auto, CpOptimizer, CpSat, Highs, LinearMethod, Pyomo, SolverMethod
-from .text import all_classes, method_class, parse_method, parse_start
+from .text import (
+    Auto,
+    CpOptimizer,
+    CpSat,
+    Highs,
+    LinearMethod,
+    Pyomo,
+    SolverMethod,
+    all_classes,
+    method_class,
+    parse_method,
+    parse_start,
+)
 
 if TYPE_CHECKING:
     from ..heuristics.own import (

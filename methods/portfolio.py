@@ -16,13 +16,12 @@ from ..heuristics.own import BranchAndBound, Lagrangian
 from ..heuristics.project.serial_sgs import plain
 from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
 from ..models import Problem, Schedule, kind
-from ..models.excerpt import with_short_repr
 from ..models.kind import Step
 from ..models.plugins import is_false
 from ..models.problem import Value
+from ..models.words import with_short_repr
 from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
-from .solvers import Auto, SolverMethod
-from .text import parse_method
+from .text import Auto, SolverMethod, parse_method
 
 if TYPE_CHECKING:
     from ..models import Dispatch, Eviction, Profit, Project

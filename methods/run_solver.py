@@ -19,8 +19,7 @@ from ..models.formulations import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import objective_of, violations_of
-from .solvers import SolverMethod
-from .text import start_method
+from .text import SolverMethod, start_method
 
 # --- Run a heuristic as a method or as a start, and what all methods share: the verified schedule, incumbents, an early end.
 

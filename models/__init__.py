@@ -6,9 +6,8 @@ from ..later import names_later
 
 if TYPE_CHECKING:
     from .desired_profile import DesiredProfile
-    from .dispatch.jobs import Chunk, Job, Queue, Running
+    from .dispatch.jobs import Chunk, Dependency, Gres, Job, Queue, Recorded, RecordedAttempt, Running, SiteRequest
     from .dispatch.problem import Dispatch
-    from .dispatch.site_request import Dependency, Gres, Recorded, RecordedAttempt, SiteRequest
     from .eviction.jobs import BatchJob, Checkpointing, EvictionCandidate, EvictionPlan
     from .eviction.problem import Eviction
     from .knapsack import Item, Knapsack
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from .platform import NamedNodes, NodeGroup, Platform, ProblemError
     from .plugins import NoSuchModule, PluginError, UnnamedReference, WrongAnswer
     from .problem import Encoding, Problem, Schedule
-    from .profit.cooling import Cooling
-    from .profit.problem import Profit
+    from .profit.problem import Cooling, Profit
     from .project.problem import Mode, Project, ProjectMax, Resource, Task
     from .site import (
         QOS,
@@ -90,9 +88,18 @@ __all__ = [
 LATER = {  # module: its names
     "model_problem": ("ModelProblem",),
     "desired_profile": ("DesiredProfile",),
-    "dispatch.jobs": ("Chunk", "Job", "Queue", "Running"),
+    "dispatch.jobs": (
+        "Chunk",
+        "Dependency",
+        "Gres",
+        "Job",
+        "Queue",
+        "Recorded",
+        "RecordedAttempt",
+        "Running",
+        "SiteRequest",
+    ),
     "dispatch.problem": ("Dispatch",),
-    "dispatch.site_request": ("Dependency", "Gres", "Recorded", "RecordedAttempt", "SiteRequest"),
     "eviction.jobs": ("BatchJob", "Checkpointing", "EvictionCandidate", "EvictionPlan"),
     "eviction.problem": ("Eviction",),
     "knapsack": ("Item", "Knapsack"),
@@ -100,8 +107,7 @@ LATER = {  # module: its names
     "platform": ("NamedNodes", "NodeGroup", "Platform", "ProblemError"),
     "plugins": ("NoSuchModule", "PluginError", "UnnamedReference", "WrongAnswer"),
     "problem": ("Encoding", "Problem", "Schedule"),
-    "profit.cooling": ("Cooling",),
-    "profit.problem": ("Profit",),
+    "profit.problem": ("Cooling", "Profit"),
     "project.problem": ("Mode", "Project", "ProjectMax", "Resource", "Task"),
     "site": (
         "QOS",

@@ -39,8 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import WrongArgument, WrongValue
-from .excerpt import hint, one_line
-from .words import how_many
+from .words import hint, how_many, one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

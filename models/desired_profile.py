@@ -18,9 +18,8 @@ from .arguments import checked, is_real, is_whole, shown, wrong
 from .array_types import Floats, Ints
 from .comparing import hashable
 from .dispatch.jobs import lack
-from .excerpt import excerpt, hint, with_short_repr
 from .platform import LATEST, NodeGroup, Platform, ProblemError
-from .words import how_many
+from .words import excerpt, hint, how_many, with_short_repr
 
 # --- Step functions of a desired amount, defined at all times, periodic or not.
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from .excerpt import with_short_repr
 from .language import Model
 from .language.bounds import defined
 from .language.data import NamedConstraint
-from .words import MOST, how_many
+from .words import MOST, how_many, with_short_repr
 
 # --- The removable elements of a problem: what ``schedlab.explain`` may name as a cause of infeasibility.
 

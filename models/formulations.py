@@ -22,12 +22,12 @@ from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
 from .arguments import expect
 from .deadline import OutOfTime
-from .excerpt import ByName, UnknownName, excerpt, one_line
 from .garbage_collector import uncollected
 from .language import Model
 from .plugins import PluginError, WrongAnswer, is_module
 from .problem import Encoding, Problem
 from .registry import Registry
+from .words import ByName, UnknownName, excerpt, one_line
 
 NAME = re.compile(r"[\w-]+")
 T = TypeVar("T")

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, Protocol
 
 from ..errors import SchedlabError, WrongArgument
 from .comparing import hashable
-from .excerpt import excerpt, hint, similar
 from .plugins import PluginError
 from .problem import Problem
 from .registry import Registry
+from .words import excerpt, hint, similar
 
 OWN = {
     "dispatch": "schedlab.models.dispatch.problem:DISPATCH",

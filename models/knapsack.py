@@ -10,12 +10,11 @@ from typing import Any, Literal
 
 from . import language as sl
 from .arguments import Fields, whole_records
-from .excerpt import ByName, with_short_repr
 from .kind import ProblemKind
 from .language import Assignment, Model, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule
-from .words import how_many
+from .words import ByName, how_many, with_short_repr
 
 PACKED = {"knapsack": 1}
 

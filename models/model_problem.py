@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .arguments import expect
-from .excerpt import ByName, with_short_repr
 from .kind import ProblemKind
 from .language import Assignment, Model, UndefinedValue, Violation
 from .platform import ProblemError
 from .problem import Encoding, Schedule, Value
+from .words import ByName, with_short_repr
 
 SIZE = "size"
 

@@ -13,9 +13,8 @@ from ..errors import WrongValue
 from .arguments import is_whole
 from .array_types import Bools
 from .comparing import hashable
-from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, Platform
-from .words import how_many
+from .words import excerpt, how_many, with_short_repr
 
 # --- The states that a node can have, in a registry that is open for more.
 

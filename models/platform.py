@@ -9,7 +9,7 @@ from functools import cached_property
 from ..errors import SchedlabError
 from .arguments import Fields, checked, is_list, named, no_text, shown, whole_amounts, whole_records
 from .comparing import hashable
-from .excerpt import UnknownName, with_short_repr
+from .words import UnknownName, with_short_repr
 
 GROUP = Fields(one=("count",), amounts=("capacity",), names=("name",))
 MOST_NODES = 2_000_000  # of a platform; the largest machines have a few hundred thousand nodes

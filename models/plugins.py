@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..errors import SchedlabError, WrongValue
 from .arguments import is_number, is_real, whole_array
 from .array_types import Floats, Ints
-from .excerpt import excerpt
+from .words import excerpt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -21,10 +21,10 @@ from .arguments import (
     whole_amounts,
     wrong,
 )
-from .excerpt import excerpt, one_line, with_short_repr
 from .language import Assignment, Model, ModelError, Violation
 from .platform import ProblemError
 from .plugins import WrongAnswer, returned_number
+from .words import excerpt, one_line, with_short_repr
 
 Value = float | tuple[float, ...]
 

@@ -21,11 +21,11 @@ from ..errors import WrongValue
 from .arguments import is_real, is_whole, shown
 from .desired_profile import ALWAYS, POWER, TOLERANCE, DesiredProfile, ProfileArrays, Steps
 from .dispatch.problem import Dispatch
-from .excerpt import excerpt
 from .platform import NodeGroup, Platform, ProblemError
 from .problem import Schedule, part_name
-from .profit.cooling import Cooling
+from .profit.problem import Cooling
 from .step_function import DAY, HOUR, StepFunction
+from .words import excerpt
 
 __all__ = [
     "DesiredProfile",

@@ -45,7 +45,6 @@ from typing import (
 )
 
 from ..errors import MissingValue, SchedlabError, WrongArgument, WrongValue
-from .excerpt import UnknownName, excerpt, hint
 from .platform import LATEST
 from .plugins import (
     REFERENCE,
@@ -59,7 +58,7 @@ from .plugins import (
     load_reference,
     plain_name,
 )
-from .words import how_many
+from .words import UnknownName, excerpt, hint, how_many
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

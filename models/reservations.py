@@ -12,9 +12,8 @@ from .arguments import is_whole, text_of
 from .array_types import Bools, Ints
 from .comparing import hashable
 from .dispatch.jobs import DAY, Job, lack
-from .excerpt import excerpt, with_short_repr
 from .platform import LATEST, NodeGroup, Platform, ProblemError
-from .words import how_many
+from .words import excerpt, how_many, with_short_repr
 
 # --- Reservations: amounts of nodes from a fixed start on, for the jobs of a private queue [Bridi2018, 4.1 and 4.4].
 

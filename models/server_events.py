@@ -10,9 +10,9 @@ from typing import NamedTuple
 from ..errors import WrongValue
 from .arguments import is_whole
 from .dispatch.jobs import Job, Queue, impossible
-from .excerpt import excerpt, with_short_repr
 from .platform import Platform
 from .reservations import Reservation
+from .words import excerpt, with_short_repr
 
 
 class ServerEventKind(NamedTuple):

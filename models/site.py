@@ -17,7 +17,6 @@ from typing import Any, Literal
 
 from .arguments import checked, named
 from .comparing import hashable
-from .excerpt import ByName, excerpt, hint, with_short_repr
 from .node_states import NodeEvent
 from .platform import NamedNodes, Platform, ProblemError
 from .site_rules import INHERITED, check_amounts, check_whole
@@ -29,7 +28,7 @@ from .site_rules import Limits as Limits
 from .site_rules import NamedLimit as NamedLimit
 from .site_rules import PBSSettings as PBSSettings
 from .site_rules import SchedulerSettings as SchedulerSettings
-from .words import how_many
+from .words import ByName, excerpt, hint, how_many, with_short_repr
 
 # --- Nodes.
 

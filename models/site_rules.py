@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from .arguments import checked, expect, is_real, is_whole, named
 from .comparing import hashable
-from .excerpt import excerpt, hint, with_short_repr
 from .platform import ProblemError
+from .words import excerpt, hint, with_short_repr
 
 Tres = Mapping[str, int]
 Shares = int | Literal["parent"]

@@ -7,9 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingPackage, WrongArgument
-from .excerpt import hint
 from .platform import ProblemError
-from .words import how_many
+from .words import hint, how_many
 
 if TYPE_CHECKING:
     import pandas

@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from .dispatchers.registry import check_dispatcher, dispatcher_names, is_dispatcher, parse_dispatcher
     from .errors import SimulationError
     from .features.feature import Feature
-    from .features.requeue import Requeue, requeue_of
     from .node_policies import NodeDecision, NodeMoment, NodePolicy, Switching, node_policy_of
-    from .on_demand_jobs import OnDemandJob
     from .outputs import JobsError, JobsTable, read_attempts, read_jobs, write_attempts, write_jobs
     from .predictors import Predictor, predictor_of
-    from .preemption import CheckpointModel, Evictor, Preemption, checkpoints_of, evictor_of
+    from .preemption import (
+        CheckpointModel,
+        Evictor,
+        OnDemandJob,
+        Preemption,
+        Requeue,
+        checkpoints_of,
+        evictor_of,
+        requeue_of,
+    )
     from .rankers import Ranker, parse_ranker
     from .records import Decisions, NodeRanges, ReplayData, attempts_of
     from .result import Simulation
@@ -43,12 +50,19 @@ LATER = {  # module: its names
     "dispatchers.registry": ("check_dispatcher", "dispatcher_names", "is_dispatcher", "parse_dispatcher"),
     "errors": ("SimulationError",),
     "features.feature": ("Feature",),
-    "features.requeue": ("Requeue", "requeue_of"),
     "node_policies": ("NodeDecision", "NodeMoment", "NodePolicy", "Switching", "node_policy_of"),
-    "on_demand_jobs": ("OnDemandJob",),
     "outputs": ("JobsError", "JobsTable", "read_attempts", "read_jobs", "write_attempts", "write_jobs"),
     "predictors": ("Predictor", "predictor_of"),
-    "preemption": ("CheckpointModel", "Evictor", "Preemption", "checkpoints_of", "evictor_of"),
+    "preemption": (
+        "CheckpointModel",
+        "Evictor",
+        "OnDemandJob",
+        "Preemption",
+        "Requeue",
+        "checkpoints_of",
+        "evictor_of",
+        "requeue_of",
+    ),
     "rankers": ("Ranker", "parse_ranker"),
     "records": ("Decisions", "NodeRanges", "ReplayData", "attempts_of"),
     "result": ("Simulation",),
@@ -68,7 +82,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
         "by_submit",
         "psp",
     ),
-    "groups": ("LARGEST", "Spread", "core_hours"),
+    "metrics": ("LARGEST", "Spread", "core_hours"),
     "outputs": ("JOB_COLUMNS", "Kind", "write_starts"),
     "shadow": ("Answer", "compare", "comparisons_to_json", "faults"),
     "slurm.calibration": ("agreement", "not_obeyed", "one_step", "priority_begin"),

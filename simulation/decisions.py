@@ -16,9 +16,8 @@ from ..heuristics.kernels.events.entries import compact, may_start
 from ..heuristics.kernels.events.state import UNSTARTED
 from ..models.arguments import is_whole, wrong
 from ..models.array_types import Ints
-from ..models.excerpt import with_short_repr
 from ..models.problem import part_name
-from ..models.words import how_many
+from ..models.words import how_many, with_short_repr
 from .dispatcher import Decision, DecisionFault, Ended, FailedStart, PlannedStart, Start
 from .dispatchers.policy import Policy
 from .features.feature import Replay

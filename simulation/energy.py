@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..instances.files.lines import WorkloadError
+from ..instances.files.reading import WorkloadError
 from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
 from ..models.comparing import hashable
 from ..models.platform import Platform, ProblemError
-from ..models.profit.cooling import Cooling, along
-from ..models.profit.problem import segments_between
-from ..models.step_function import DAY, StepFunction
-from ..models.tariff import GRAMS, JOULES, Tariff, check_covers, integral
+from ..models.profit.problem import Cooling, along, segments_between
+from ..models.step_function import DAY, GRAMS, JOULES, StepFunction, Tariff, check_covers, integral
 from ..models.words import how_many
 from .node_policies import OFF
 from .records import OffIntervals, ReplayData
@@ -418,8 +416,8 @@ def replay_energy(replay: ReplayData, centre: Centre, machine: Machine) -> Repla
     >>> import schedlab as sl
     >>> from schedlab.instances.log_preparation import powered
     >>> from schedlab.models import StepFunction
-    >>> from schedlab.models.tariff import Tariff
-    >>> from schedlab.models.profit.cooling import Cooling
+    >>> from schedlab.models.step_function import Tariff
+    >>> from schedlab.models.profit.problem import Cooling
     >>> run = sl.simulate("eurora_99", dispatcher="easy", node_policy="idle:30min")
     >>> run.workload = powered(run.workload, 10)  # W per core
     >>> last = max(run.end)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingPackage, SchedlabError, WrongArgument, WrongValue
-from ..instances.files.lines import WorkloadError
+from ..instances.files.reading import WorkloadError
 from ..instances.workload import UNKNOWN, Workload
 from ..models.arguments import checked
 from ..models.array_types import Floats, Ints
-from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import PluginError
 from ..models.registry import NamedPart, Registry
+from ..models.words import excerpt, with_short_repr
 
 if TYPE_CHECKING:
     from sklearn.linear_model import PoissonRegressor

@@ -14,10 +14,10 @@ from ..errors import WrongValue
 from ..models import DesiredProfile, Job, Platform
 from ..models.arguments import is_whole, shown
 from ..models.array_types import Ints
-from ..models.excerpt import excerpt, with_short_repr
 from ..models.platform import LATEST
 from ..models.profiles import count_on
 from ..models.registry import WHOLE_SECONDS, Registry, seconds_of
+from ..models.words import excerpt, with_short_repr
 
 # --- How long nodes take to boot and to shut down, and the states that they go through.
 

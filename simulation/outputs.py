@@ -26,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SchedlabError, WrongValue
-from ..instances.files.lines import TextError, csv_rows, number_of, read_text, split_lines, streamed, whole_of
+from ..instances.files.reading import TextError, csv_rows, number_of, read_text, split_lines, streamed, whole_of
 from ..instances.files.writing import to_csv, whole_file, write_whole
 from ..instances.workload import Workload
 from ..models.array_types import Bools, Ints
 from ..models.dispatch.jobs import Chunk
-from ..models.excerpt import excerpt
 from ..models.platform import Platform
-from ..models.words import how_many
+from ..models.words import excerpt, how_many
 from .features.running import chunks_together, ending_at, with_rows
 from .node_policies import STATE_NAMES, Switching
 from .records import NEVER, Attempt, History, NodeRanges, PowerRecord, ReplayData, attempts_of, running_as_replay

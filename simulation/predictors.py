@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from ..errors import SchedlabError, WrongValue
 from ..heuristics.kernels.events.state import ENDED, WAITING, State, TraceArrays
-from ..instances.files.lines import WorkloadError
+from ..instances.files.reading import WorkloadError
 from ..instances.workload import Workload
 from ..models.arguments import is_whole, whole_array, wrong
 from ..models.array_types import Ints
 from ..models.compiled import internal_borrowing
-from ..models.excerpt import excerpt, with_short_repr
 from ..models.plugins import WrongAnswer, notes_of, returned_wholes, seen_by
 from ..models.registry import Registry
-from ..models.words import how_many
+from ..models.words import excerpt, how_many, with_short_repr
 from .errors import SimulationError
 
 # --- The protocol of predictors of the duration of jobs.

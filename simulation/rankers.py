@@ -17,10 +17,9 @@ from ..instances.workload import Workload
 from ..models import Platform, Queue
 from ..models.arguments import is_number, is_real, shown
 from ..models.array_types import Floats, Ints
-from ..models.excerpt import with_short_repr
 from ..models.plugins import PluginError, WrongAnswer, check_parts, returned_numbers
 from ..models.registry import NamedPart, Registry, Seconds
-from ..models.words import how_many
+from ..models.words import how_many, with_short_repr
 from .users import CLASSES, accuracy_class, request_accuracy
 
 # --- The protocol of rankers, and the jobs as a ranker sees them: arrays without runtimes.

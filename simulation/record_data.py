@@ -10,14 +10,13 @@ from typing_extensions import TypedDict
 
 from ..instances.workload import Workload
 from ..models import Eviction, EvictionCandidate, EvictionPlan
-from ..models.excerpt import excerpt
 from ..models.json_values import Count, Number, Positive, Whole
 from ..models.node_states import NodeStates
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
-from .features.requeue import Requeue
+from ..models.words import excerpt
 from .outputs import JobsError
-from .preemption import Preemption
+from .preemption import Preemption, Requeue
 from .records import (
     Booking,
     Departure,

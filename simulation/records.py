@@ -19,15 +19,14 @@ from ..models.comparing import compared_by_identity, hashable
 from ..models.dispatch.arrays import offsets
 from ..models.dispatch.jobs import Queue
 from ..models.dispatch.problem import Dispatch
-from ..models.excerpt import with_short_repr
 from ..models.node_states import NodeStates
 from ..models.problem import part_name
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
+from ..models.words import with_short_repr
 from .dispatcher import Decision
-from .features.requeue import RESTART, Requeue
 from .node_policies import ON, STATE_NAMES, Switching
-from .preemption import Preemption
+from .preemption import RESTART, Preemption, Requeue
 
 # --- Attempts: the runs of a job, of which only the last one finishes its work.
 

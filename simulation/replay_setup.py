@@ -25,8 +25,7 @@ from ..instances.workload import Workload
 from ..models import Platform, Running
 from ..models.array_types import Ints
 from ..models.dispatch.eligible import NodeSets
-from .allocators import BEST_FIT, Allocator, rank_of
-from .dispatchers.policy import Chosen
+from .dispatchers.policy import BEST_FIT, Allocator, Chosen, rank_of
 from .features.feature import Feature, Options, Replay
 from .features.running import ending_at
 from .predictors import TimedPredictor

@@ -12,11 +12,10 @@ from ..errors import MissingPackage
 from ..models import Schedule
 from ..models.array_types import Ints
 from ..models.dispatch.display import OTHERS, RUNNING, node_sections, on_nodes, queue_groups
-from ..models.excerpt import one_line
 from ..models.gantt import GREY, RED, Bar, Gantt, rectangles
 from ..models.language import Violation
 from ..models.node_states import node_states
-from ..models.words import how_many
+from ..models.words import how_many, one_line
 from .records import (
     Attempt,
     NodeRanges,
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-    from .groups import Spread
-    from .metrics import Metrics
+    from .metrics import Metrics, Spread
 
 
 @dataclass(eq=False)

@@ -21,14 +21,12 @@ from ..models import Dispatch, Running
 from ..models.array_types import Ints
 from ..models.comparing import hashable
 from ..models.dispatch.jobs import DAY, Job
-from ..models.excerpt import with_short_repr
 from ..models.node_states import node_states
 from ..models.reservations import Reserved
-from ..models.words import how_many
-from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
+from ..models.words import how_many, with_short_repr
 from .dispatcher import PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
-from .dispatchers.policy import Chosen, Policy
+from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, allocator_of, rank_of
 from .dispatchers.registry import Named, parse_dispatcher
 from .engine import Engine
 from .errors import SimulationError

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import WrongArgument, WrongValue
 from ..instances import Instance, Trace, load
-from ..instances.files.lines import WorkloadError
+from ..instances.files.reading import WorkloadError
 from ..instances.workload import Workload
 from ..models import DesiredProfile, Dispatch, Job, NodeEvent, NodeStates, Platform, Profit, Running
 from ..models.arguments import Natural, checked, expect, is_whole, shown, value_shown
@@ -23,11 +23,9 @@ from ..models.platform import LATEST
 from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.site import Site
-from .allocators import BEST_FIT, Allocator, allocator_of, rank_of
 from .dispatcher import Dispatcher
-from .dispatchers.policy import Chosen, Policy, needs_of
+from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, Slurm, allocator_of, needs_of, rank_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
-from .dispatchers.slurm import Slurm
 from .engine import STOPPED, Engine, OnProgress
 from .errors import ONE_REQUEST
 from .features.arrivals import Dependencies, UserRequests
@@ -36,13 +34,12 @@ from .features.feature import Feature
 from .features.limits import Limits, LimitsOf, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
-from .features.requeue import Requeue, kept_by, requeue_of
 from .features.running import RunningAtBegin, nodes_that_run
 from .features.site_limits import limits_of_site, node_events_of, on_site
 from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
-from .preemption import Preemption
+from .preemption import Preemption, Requeue, kept_by, requeue_of
 from .replay_setup import set_up
 from .result import Simulation
 from .settings import features_of
@@ -248,7 +245,7 @@ def simulate(
         name or the policy, else ``"walltime"``.
     allocator : str or Allocator
         How policies choose nodes: ``"first-fit"``, ``"best-fit"``, or an object that follows
-        ``schedlab.simulation.allocators.Allocator``, or its name. Dispatchers other than policies choose the nodes
+        ``schedlab.simulation.dispatchers.policy.Allocator``, or its name. Dispatchers other than policies choose the nodes
         themselves.
     seed : int
         Passed to ``Dispatcher.begin``. Policies do not use it, except ``plan@lns``.

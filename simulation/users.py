@@ -15,9 +15,9 @@ from ..instances.generators.fing import LONGEST, Interval, improved, intervals_o
 from ..instances.workload import Workload
 from ..models.arguments import is_number, shown
 from ..models.array_types import Floats, Ints
-from ..models.excerpt import with_short_repr
 from ..models.plugins import WrongAnswer, notes_of, returned_wholes, seen_by
 from ..models.registry import Registry, Seconds
+from ..models.words import with_short_repr
 from .errors import SimulationError
 from .predictors import notes_on_users
 

@@ -29,10 +29,10 @@ from ..models.server_events import ServerEvent
 from ..models.site import QOS, Partition, SchedulerSettings, Site
 from ..models.words import how_many
 from .desired_use import Pieces, pieces_of, power_steps
-from .features.requeue import Requeue
 from .features.running import with_rows
 from .features.site_limits import Owner, owners_of
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES
+from .preemption import Requeue
 from .records import (
     PREEMPTED_BY,
     REQUEUED,

@@ -3,7 +3,7 @@
 import json
 import os
 
-from schedlab.bench.runs import local_executor
+from schedlab.bench.runs import executors
 from schedlab.bench.runs.worker import perform
 
 
@@ -29,4 +29,4 @@ class Inside:
 
 def perform_in_process(patch):
     """Let the bench perform its runs in this process, until the patch is undone."""
-    patch.setattr(local_executor, "Child", Inside)
+    patch.setattr(executors, "Child", Inside)

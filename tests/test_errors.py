@@ -29,19 +29,19 @@ CONTROL_FLOW = {
     "schedlab.backends.solver_thread.Interrupted",  # Ctrl-C, a KeyboardInterrupt
     "schedlab.bench.errors.WrappedError",  # carries an error through Typer
     "schedlab.heuristics.clock.KernelStopped",
-    "schedlab.heuristics.lagrangian_relaxation.DualStopped",
+    "schedlab.heuristics.lagrangian.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
     "schedlab.models.deadline.OutOfTime",
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {
-    ("bench/cli/explain.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
+    ("bench/cli/instances.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
     ("later.py", "AttributeError"),  # module.__getattr__
     ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
     ("backends/conformance/planted.py", "RuntimeError"),  # a process of a developers' tool failed
-    ("instances/files/folder.py", "RecursionError"),  # caught three lines below
+    ("instances/files/reading.py", "RecursionError"),  # caught three lines below
     ("instances/registry.py", "AssertionError"),
     ("instances/formats/cooling_tables.py", "AssertionError"),
     ("instances/files/dispatch_folder.py", "AssertionError"),

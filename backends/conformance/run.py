@@ -16,7 +16,6 @@ from rich.progress import Progress
 from rich.table import Table
 
 from ...errors import WrongArgument
-from ...models.excerpt import UnknownName
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -59,7 +58,7 @@ from ...models.language.expressions import (
     Remainder,
 )
 from ...models.language.text_forms import kind_and_values
-from ...models.words import how_many
+from ...models.words import UnknownName, how_many
 from ..base import Limits, backend, names
 from ..decompositions.decomposition import Copy
 from .agreement import Case, Contender, Verdict, examine, examine_one, judge, shrink

@@ -14,7 +14,6 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from ...errors import NoSolution, SolverUnavailable, WrongArgument
-from ...models.excerpt import excerpt, with_short_repr
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -37,6 +36,7 @@ from ...models.language import (
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
 from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Overlap, atoms_below
 from ...models.language.quantities import Number
+from ...models.words import excerpt, with_short_repr
 from ..base import (
     MINIMAL,
     OBJECTIVE,

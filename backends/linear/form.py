@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...errors import SolverUnavailable
 from ...models.array_types import Floats, Ints
 from ...models.deadline import look
-from ...models.excerpt import with_short_repr
 from ...models.language import Assignment, Model
+from ...models.words import with_short_repr
 from ..exact_range import variable_sizes
 
 # --- A mixed-integer linear program as sparse arrays, and the builder that fills the arrays block by block.

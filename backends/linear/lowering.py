@@ -13,7 +13,6 @@ import numpy as np
 from ...errors import LoweringTooLarge, WrongValue
 from ...models.arguments import checked, unknown_keyword
 from ...models.array_types import Floats
-from ...models.excerpt import with_short_repr
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -29,6 +28,7 @@ from ...models.language import (
     Precedence,
     Synchronize,
 )
+from ...models.words import with_short_repr
 from ..base import Exactness, GridOption, LoweringName, MissingConstruct, Side
 from ..exact_range import require_data, require_horizon
 from . import constraints

@@ -99,13 +99,12 @@ def registries() -> list[Registry[Any]]:
     from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
     from ...models.formulations import FORMULATIONS
     from ...models.kind import KINDS
-    from ...simulation.allocators import ALLOCATORS
+    from ...simulation.dispatchers.policy import ALLOCATORS
     from ...simulation.dispatchers.registry import DISPATCHERS
-    from ...simulation.features.requeue import REQUEUE_RULES
     from ...simulation.forecasts import FORECASTS
     from ...simulation.node_policies import NODE_POLICIES
     from ...simulation.predictors import PREDICTORS
-    from ...simulation.preemption import CHECKPOINTS, EVICTORS
+    from ...simulation.preemption import CHECKPOINTS, EVICTORS, REQUEUE_RULES
     from ...simulation.rankers import RANKERS
     from ...simulation.settings import FEATURES
     from ...simulation.users import USERS

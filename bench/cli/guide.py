@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import typer
 
 from ...instances import Instance, load
-from ...instances.files.folder import content_of
+from ...instances.files.reading import content_of
 from ...models.profit.guide import MAXIMISE, OPTIMISE, Advice, Day, Guide, Leaf, Rule, Split, days, percent
 from ...models.profit.problem import Profit
 from ...models.words import how_many, how_many_of

@@ -17,7 +17,7 @@ from ...backends import UnknownName
 from ...instances.files.writing import to_csv, write_whole
 from ...models.array_types import Floats, Ints
 from ...models.words import how_many
-from ...simulation.groups import size_class, size_class_names, size_name, sizes_asked
+from ...simulation.metrics import size_class, size_class_names, size_name, sizes_asked
 from ..errors import WrongUse, writing
 from ..grid import DIM, Column, Grid, percent, ratio, short, time_unit
 from ..pages import Section, write_page
@@ -27,11 +27,11 @@ from ..records.verify import recorded_replay
 from ..replays.carry_out import prepared
 from ..replays.case import ReplayCase
 from ..replays.settings import RESULTS, RUNS, SETTINGS, USUAL_FLOOR
+from ..runs.executors import Recording, RunTask
 from ..runs.process import cores as number_of_cores
 from ..runs.selection import RunRequest, parse_seeds
 from ..runs.supervision import perform
-from ..runs.task import Recording, RunTask
-from ..statistics.inference import Blocks, jain_index
+from ..statistics.comparison import Blocks, jain_index
 from ..tables.replays import DispatcherRow
 from ..terminal import console_for
 from .options import Drop, First, ReplayLimit, Seeds, check_folders, with_options

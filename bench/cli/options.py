@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from ...backends import UnknownName
 from ...models.dispatch.objectives import objective_names
 from ...models.problem import Problem
-from ...models.project.objectives import OBJECTIVES
+from ...models.project.verification import OBJECTIVES
 from ...simulation.settings import Described
 from ..errors import WrongUse
 from ..replays.settings import PROBLEM, RESULTS, RUNS

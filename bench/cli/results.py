@@ -33,13 +33,12 @@ from ..records.store import (
 from ..runs.selection import key_of, parse_methods
 from ..runs.suites import BestKnown, keep_known, keep_new, known_values, new_bests
 from ..statistics.comparison import ALPHA
-from ..statistics.measures import SHIFT, Goal
-from ..statistics.sample import records_of
+from ..statistics.measures import SHIFT, Goal, records_of
 from ..terminal import console_for, say
 from .options import Part, with_options
 
 if TYPE_CHECKING:
-    from ..statistics.sample import Sample
+    from ..statistics.measures import Sample
 
 
 # --- The options that the commands about results share.
@@ -78,8 +77,7 @@ class Chosen:
 
     def part(self, sample: Sample, goal: Goal) -> Sample:
         """Return these problems of a sample. Raises WrongUse if there are none."""
-        from ..statistics.measures import subset
-        from ..statistics.sample import matching, unproven
+        from ..statistics.measures import matching, subset, unproven
 
         chosen = sample if self.instances is None else matching(sample, self.instances)
         chosen = unproven(chosen) if self.unproven else chosen
@@ -183,7 +181,7 @@ def compare(
 
     Example: bench compare results/before results/after
     """
-    from ..statistics import sample as samples
+    from ..statistics import measures as samples
     from ..statistics.comparison import compare as compared
     from ..statistics.comparison import two_folders
     from ..statistics.tables import show_comparison
@@ -509,7 +507,7 @@ def statistics(
 
     Example: bench statistics results/jsp --subset 1.. --time solver --by letters
     """
-    from ..statistics import sample as samples
+    from ..statistics import measures as samples
     from ..statistics.tables import show_statistics, write_csv, write_parquet
 
     records = records_with(results, methods)

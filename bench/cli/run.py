@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from ..replays.settings import PROBLEM, RESULTS, RUNS
+from ..runs.executors import Recording, RunTask
 from ..runs.process import WORKER
 from ..runs.selection import RunRequest, parse_methods, parse_seeds
-from ..runs.task import Recording, RunTask
 from ..runs.view import open_instance, parse_clock, parse_durations, parse_keep, parse_profile
 from ..runs.worker import LOG
 from ..terminal import console_for

@@ -10,11 +10,10 @@ import typer
 from ...errors import WrongValue
 from ...simulation.settings import settings_of_features
 from ..errors import WrongUse
+from ..replays.request import find_study, study_names
 from ..replays.settings import DECISIONS, RESULTS, RUNS, SETTINGS
-from ..replays.study import find_study, study_names
-from ..runs.executors import LOCAL
+from ..runs.executors import LOCAL, Recording, RunTask
 from ..runs.process import cores as number_of_cores
-from ..runs.task import Recording, RunTask
 from ..terminal import console_for
 from .options import Jobs, Place, Replaying, with_options
 
@@ -304,7 +303,7 @@ def dispatchers_of(setups: str) -> list[str]:
     >>> dispatchers_of("throughput, dardis:uniform/max-prob")
     ['dardis:throughput', 'dardis:uniform/max-prob']
     """
-    from ...simulation.dispatchers.dardis.names import SETUPS
+    from ...simulation.dispatchers.dardis.messages import SETUPS
 
     named = [part.strip().removeprefix("dardis:") for part in setups.split(",") if part.strip()]
     unknown = [name for name in named if name not in SETUPS]

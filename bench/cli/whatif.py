@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ... import __version__
-from ...instances.files.lines import read_text
+from ...instances.files.reading import read_text
 from ...instances.files.writing import to_csv, write_whole
 from ...instances.log_preparation import cancellations
 from ...instances.sites import site_text
@@ -36,7 +36,7 @@ from ..pages import Section, write_page
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.progress import step_bar
 from ..runs.supervision import resume_command
-from ..statistics.inference import Blocks
+from ..statistics.comparison import Blocks
 from ..terminal import console_for
 from .options import check_folders, with_options
 
@@ -93,7 +93,7 @@ def whatif(
     Example: bench whatif jobs.txt --site site.toml --change "partition.debug.nodes += n[3-4]" --change "nodes.batch * 1.2"
     --dispatchers slurm,easy,conservative --page answer.html
     """
-    from ...instances.files.folder import content_of
+    from ...instances.files.reading import content_of
     from ...simulation.dispatchers.registry import check_dispatcher
     from ..replays.case import log_on_site, required_site
     from ..tables.inputs import print_report

@@ -12,8 +12,8 @@ from typing_extensions import TypedDict
 from ...backends import Incumbent
 from ...composite import Composite, composite
 from ...instances import Instance
-from ...instances.files.folder import content_of
 from ...instances.files.profile_file import read_profile
+from ...instances.files.reading import content_of
 from ...methods import Method
 from ...models.dispatch.composite import checked_slack, limits_of
 from ...models.dispatch.jobs import Job

@@ -16,8 +16,7 @@ from ...backends import UnknownName
 from ...instances.files.writing import write_whole
 from ..errors import WrongUse
 from ..records.store import Record, jobs_file
-from ..statistics.measures import LEAST_SECONDS, Goal, ProfileChart, by_problem, penalized, profile_charts
-from ..statistics.sample import Sample
+from ..statistics.measures import LEAST_SECONDS, Goal, ProfileChart, Sample, by_problem, penalized, profile_charts
 from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
 from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
 from .panels import (

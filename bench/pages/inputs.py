@@ -13,7 +13,7 @@ import numpy as np
 from ...instances.files.profile_file import WishList
 from ...models.array_types import Floats, Ints
 from ...models.profiles import Wish
-from ...models.profit.cooling import Cooling
+from ...models.profit.problem import Cooling
 from ...models.step_function import HOUR
 from .figures import PANEL, figure
 from .svg import COLOURS, INK, side_by_side, single, styled, time_axis, write_picture

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...instances.files.lines import csv_rows, read_text, split_lines
+from ...instances.files.reading import csv_rows, read_text, split_lines
 from ...models.array_types import Floats, Ints
 from ...models.dispatch.arrays import offsets
 from ...models.gantt import SHADES, Cells, Rectangle, boxes, mixed, rectangles, shares

@@ -31,8 +31,20 @@ from ..records.verify import Instances
 from ..replays.settings import ReplaySettings
 from ..runs.view import View
 from ..statistics.comparison import MethodStatistics, statistics_of
-from ..statistics.measures import PROOF, Goal, gap, gap_to_known, primal_integral, profile_charts
-from ..statistics.sample import STATES, ProblemRuns, RunOutcome, Sample, name_of, sample_of
+from ..statistics.measures import (
+    PROOF,
+    STATES,
+    Goal,
+    ProblemRuns,
+    RunOutcome,
+    Sample,
+    gap,
+    gap_to_known,
+    name_of,
+    primal_integral,
+    profile_charts,
+    sample_of,
+)
 from ..statistics.tables import (
     MEANING,
     MEANING_OF_BETTER,

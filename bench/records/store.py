@@ -21,13 +21,12 @@ from annotated_types import Ge, Le, Predicate
 from typing_extensions import TypedDict
 
 from ...errors import MissingPackage, WrongValue
-from ...instances.files.folder import ForeignFile, own_file
+from ...instances.files.reading import ForeignFile, own_file
 from ...instances.files.writing import sync_folder, write_whole
 from ...models import kind as problem_kinds
 from ...models.arguments import checked
-from ...models.excerpt import excerpt
 from ...models.json_values import FINITE, LARGEST, Count, Figures, Number, Positive, Value, Whole
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..errors import WrongUse, question
 from ..kinds import bench_object
 from ..replays.settings import SETTINGS, ReplaySettings

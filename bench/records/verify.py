@@ -19,13 +19,12 @@ from ...backends.result import refutes
 from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...instances import names as instances
-from ...instances.files.folder import content_of
+from ...instances.files.reading import content_of
 from ...instances.log_preparation import arrived
-from ...models.excerpt import excerpt
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
 from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.dispatch import bounded
@@ -51,7 +50,7 @@ from .record import record as record_of
 from .store import Record, fault_of_schema, faults_of_manifest, jobs_file, read, read_json, some_files
 
 if TYPE_CHECKING:
-    from ...simulation.dispatchers.slurm import Slurm
+    from ...simulation.dispatchers.policy import Slurm
     from ...simulation.outputs import JobsTable
     from ...simulation.result import Simulation
 
@@ -424,8 +423,8 @@ def recorded_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -
 
 def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings: ReplaySettings) -> RecordedReplay:
     """Return the replay of a record, read from its files."""
-    from ...simulation.features.requeue import requeue_of
     from ...simulation.outputs import attempts_file, node_states_file, read_attempts, read_jobs, read_node_states
+    from ...simulation.preemption import requeue_of
     from ...simulation.record_data import read_preemption, read_production
 
     simulation = record.get("simulation") or {}
@@ -465,9 +464,9 @@ def _faults_of_run(
     record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, settings: ReplaySettings
 ) -> list[str]:
     """Return the rules that the runs of the jobs break, and whether the outages of the record are those of the events."""
-    from ...simulation.features.requeue import requeue_of
     from ...simulation.features.site_limits import limits_of_site
     from ...simulation.features.site_reservations import reservations_of
+    from ...simulation.preemption import requeue_of
     from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
     from ...simulation.verify import violations
@@ -537,8 +536,7 @@ def _false_claims(
 
 def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -> dict[str, tuple[Any, Any]]:
     """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
-    from ...simulation.groups import ADDED, Spread, groups_of
-    from ...simulation.metrics import job_figures, late_starts, preemption_figures
+    from ...simulation.metrics import ADDED, Spread, groups_of, job_figures, late_starts, preemption_figures
 
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)

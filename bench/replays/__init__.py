@@ -6,7 +6,7 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
     "carry_out": ("paired", "student"),
     "case": ("replay_case",),
     "settings": ("OF_LOGS", "ReplaySettings", "SETTINGS"),
-    "study": ("Exhibit", "Order", "Quantity", "Study", "find_study", "study_names"),
+    "request": ("Exhibit", "Order", "Quantity", "Study", "find_study", "study_names"),
     "worker": ("replay_in_worker",),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -17,7 +17,7 @@ from rich.text import Text
 from ...backends import UnknownName
 from ...errors import WrongValue
 from ...instances import generators, load, write
-from ...instances.files.folder import content_of
+from ...instances.files.reading import content_of
 from ...instances.files.writing import write_whole
 from ...models import Dispatch
 from ...models.words import how_many
@@ -28,18 +28,17 @@ from ..pages.panels import Shape, draw_radar
 from ..pages.svg import require_matplotlib, side_by_side
 from ..records.record import failed, platform_of
 from ..records.store import Record, jobs_file
+from ..runs.executors import RunTask
 from ..runs.process import check_processes
 from ..runs.selection import Run, replays
 from ..runs.supervision import conclude, perform
-from ..runs.task import RunTask
 from ..runs.view import open_instance
 from ..tables.dispatchers import show_energy, show_evictors, show_groups
 from ..tables.inputs import report_lines
 from ..tables.replays import RECORDED, DispatcherRow, ReplayResults, extract_replays
 from .case import ReplayCase, check_limits, check_preemption, replay_case
 from .energy import check_energy
-from .request import ReplayRequest
-from .study import Case, Exhibit, Order, Quantity, Study
+from .request import Case, Exhibit, Order, Quantity, ReplayRequest, Study
 
 SHOWN = 5  # partitions that a warning names
 TIME_LIMIT = 3600.0  # seconds for a whole replay

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from ...errors import WrongValue
 from ...instances import Instance, UnknownInstance, load, names, read_events
 from ...instances.files.dispatch_folder import DESIRED
-from ...instances.files.folder import content_of
-from ...instances.files.lines import WorkloadError
 from ...instances.files.profile_file import read_profile, read_wishes
+from ...instances.files.reading import WorkloadError, content_of
 from ...instances.formats.eurora import BATCHES, batch_of, eurora_platform, on_recorded_nodes, recorded_nodes
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.log_preparation import (
@@ -42,7 +41,6 @@ from ...instances.traces import open_trace, read_trace
 from ...instances.workload import Report, Workload, ending_at_walltime
 from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.problem import Dispatch, with_durations
-from ...models.excerpt import excerpt
 from ...models.node_states import NodeEvent, NodeStates
 from ...models.platform import MOST_CAPACITY, Platform
 from ...models.profiles import power_cap
@@ -50,7 +48,7 @@ from ...models.profit.problem import Profit
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
 from ...models.site import Site
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..errors import WrongUse, check_file, near_files, question
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
@@ -301,8 +299,7 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
 
 def _check(values: dict[str, Any], evictors: Sequence[str]) -> None:
     """Raise WrongUse, UnknownName or PluginError for values that no replay can have."""
-    from ...simulation.on_demand_jobs import STREAMS, read_on_demand
-    from ...simulation.preemption import checkpoints_of, evictor_of
+    from ...simulation.preemption import STREAMS, checkpoints_of, evictor_of, read_on_demand
 
     for text in evictors:
         evictor_of(text)
@@ -331,15 +328,14 @@ def _of_log(text: str) -> str | None:
 
 
 def _of_failures(text: str) -> str | None:
-    from ...simulation.on_demand_jobs import rate_of
+    from ...simulation.preemption import rate_of
 
     return None if rate_of(text) is not None else _content("--failures", text)
 
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
     """Return the on-demand jobs, checkpoints and failures of a replay; None without any. Raises WrongUse, InstanceError."""
-    from ...simulation.on_demand_jobs import STREAMS, failures_of, read_on_demand
-    from ...simulation.preemption import Preemption
+    from ...simulation.preemption import STREAMS, Preemption, failures_of, read_on_demand
 
     if replay.on_demand is None and replay.failures is None:
         return None

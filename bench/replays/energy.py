@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.files.folder import content_of
 from ...instances.files.profile_file import CARBON, EURO, read_series
+from ...instances.files.reading import content_of
 from ...models.json_values import Number
 from ...models.platform import ProblemError
-from ...models.profit.cooling import Cooling
+from ...models.profit.problem import Cooling
 from ...models.server_events import ServerEvent
-from ...models.step_function import StepFunction
-from ...models.tariff import Tariff, check_covers
+from ...models.step_function import StepFunction, Tariff, check_covers
 from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.record import agree

@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...instances.files.folder import content_of
-from ...models.excerpt import excerpt, hint
+from ...instances.files.reading import content_of
 from ...models.platform import LATEST
-from ...models.words import how_many
+from ...models.words import excerpt, hint, how_many
 from ...simulation.errors import ONE_LIMIT, OWN_WINDOW
 from ...simulation.settings import Described, setting, settings_of
 from ..errors import WrongUse

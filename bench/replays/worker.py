@@ -22,7 +22,7 @@ from .settings import OFF, ReplaySettings
 if TYPE_CHECKING:
     from ...simulation.dispatchers.dardis.transport import Connect
     from ...simulation.engine import Progress
-    from ...simulation.groups import Groups
+    from ...simulation.metrics import Groups
     from ...simulation.result import Simulation
 
 

@@ -13,14 +13,14 @@ from rich.console import Console
 from ...errors import SchedlabError
 from ...instances import Instance, UnknownInstance, names
 from ...instances.classic import READABLE, classic_form, is_classic, library_name
-from ...instances.files.folder import SETTINGS, content_of
-from ...models.excerpt import excerpt, similar
-from ...models.words import how_many
+from ...instances.files.reading import SETTINGS, content_of
+from ...models.words import excerpt, how_many, similar
 from ..errors import WrongUse, near_files
 from ..grid import number
 from ..records.record import failed
 from ..records.store import Record
 from ..tables.methods import show_instances
+from .executors import RunTask
 from .selection import Run, RunRequest, parse_methods, parse_seeds, plan
 from .suites import (
     NewBest,
@@ -36,7 +36,6 @@ from .suites import (
     shipped_suites,
 )
 from .supervision import Plans, conclude, perform
-from .task import RunTask
 from .view import parse_clock, parse_durations, parse_keep
 
 Open = Callable[[str], Instance]

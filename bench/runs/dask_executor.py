@@ -21,13 +21,23 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from ...models.excerpt import with_short_repr
-from ...models.words import how_many
+from ...models.words import how_many, with_short_repr
 from ...simulation.dispatchers.dardis.transport import OPEN, local_cluster
 from ..errors import WrongUse
 from ..records.store import Record
-from .executors import MOST_LOST, POLL, Setting, Task
-from .local_executor import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
+from .executors import (
+    MOST_LOST,
+    POLL,
+    Needed,
+    RunProcess,
+    Setting,
+    Task,
+    failed_record,
+    lacking,
+    needed,
+    run_of,
+    spec_of,
+)
 from .process import cores
 
 CONNECT = 5.0  # seconds to reach a scheduler

@@ -16,7 +16,7 @@ from ...backends import Limits, UnknownName, backend, names
 from ...backends.base import checked_limits
 from ...errors import WrongArgument, WrongValue
 from ...instances import Instance
-from ...instances.files.folder import content_of
+from ...instances.files.reading import content_of
 from ...instances.registry import built_source
 from ...methods import Method, parse_method
 from ...methods.text import method_source

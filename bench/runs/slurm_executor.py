@@ -24,12 +24,22 @@ from uuid import uuid4
 
 from ...errors import SchedlabError
 from ...instances.files.writing import write_whole
-from ...models.excerpt import with_short_repr
-from ...models.words import how_many
+from ...models.words import how_many, with_short_repr
 from ..errors import WrongUse
 from ..records.store import Record, name_of, read
-from .executors import MOST_LOST, POLL, Setting, Task
-from .local_executor import Needed, RunProcess, failed_record, lacking, needed, run_of, spec_of
+from .executors import (
+    MOST_LOST,
+    POLL,
+    Needed,
+    RunProcess,
+    Setting,
+    Task,
+    failed_record,
+    lacking,
+    needed,
+    run_of,
+    spec_of,
+)
 from .process import KILL_AFTER, START_LIMIT, cores
 from .progress import START_UP
 from .selection import Run

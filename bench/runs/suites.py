@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from ...backends import UnknownName
 from ...backends.result import close, refutes
 from ...instances.classic import LIBRARIES, library_name
-from ...instances.files.folder import Sheet
+from ...instances.files.reading import Sheet
 from ...instances.files.writing import write_whole
-from ...models.excerpt import excerpt
+from ...models.words import excerpt
 from ..errors import WrongUse
 from ..records.store import Record, sealed
 from .view import View

@@ -22,12 +22,10 @@ from ..kinds.base import show_results
 from ..records.record import failed
 from ..records.store import Record, Store
 from ..records.verify import Checker
-from .executors import LOCAL, POLL, Executor, Setting, Task
-from .local_executor import LocalExecutor
+from .executors import LOCAL, POLL, Executor, LocalExecutor, RunTask, Setting, Task
 from .process import UNREADABLE, WORKER, is_memory_readable
 from .progress import how_long, named, watch
 from .selection import Run
-from .task import RunTask
 
 # --- The supervision of runs: an executor performs those without a valid record; each record is written when its run ends.
 

@@ -12,9 +12,8 @@ from ...instances import Instance, load
 from ...models.arguments import seconds_of
 from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective
-from ...models.excerpt import excerpt
 from ...models.problem import Problem
-from ...models.words import clock, how_many
+from ...models.words import clock, excerpt, how_many
 from ..errors import WrongUse
 from ..kinds import bench_object, kinds_with
 from ..replays.settings import ReplaySettings
@@ -231,8 +230,8 @@ def parse_profile(desired: str | None, profile: str | None) -> dict[str, Any]:
     >>> parse_profile(None, None)
     {}
     """
-    from ...instances.files.folder import content_of
     from ...instances.files.profile_file import read_wishes
+    from ...instances.files.reading import content_of
 
     if desired is None and profile is not None:
         raise WrongUse(f"--profile {excerpt(profile)}: give the file of the desired use with --desired FILE")

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from .local_executor import HandOver, path_of
+from .executors import HandOver, path_of
 from .process import RANKS
 
 Send = Callable[[dict[str, Any]], None]

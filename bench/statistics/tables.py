@@ -20,9 +20,24 @@ from ..errors import WrongUse
 from ..grid import DIM, Column, Grid, Styled, fixed, number, percent, seconds
 from ..records.store import Record
 from .comparison import Difference, MethodStatistics, VirtualBest, least_problems, statistics_of, virtual_best
-from .measures import Goal, dual_integral, gap, gap_to_bound, gap_to_known, primal_gap, primal_integral, seconds_to
+from .measures import (
+    Goal,
+    ProblemRuns,
+    RunOutcome,
+    Sample,
+    dual_integral,
+    gap,
+    gap_to_bound,
+    gap_to_known,
+    groups,
+    name_of,
+    outcome_of,
+    primal_gap,
+    primal_integral,
+    sample_of,
+    seconds_to,
+)
 from .measures import seconds as seconds_to_proof
-from .sample import ProblemRuns, RunOutcome, Sample, groups, name_of, outcome_of, sample_of
 
 MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...backends import UnknownName
 from ...backends.result import relative_gap
-from ...simulation.groups import CLASSES, GROUPINGS, LARGEST
+from ...simulation.metrics import CLASSES, GROUPINGS, LARGEST
 from ..grid import (
     BAD,
     DIM,

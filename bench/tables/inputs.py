@@ -19,10 +19,9 @@ from rich.console import Console
 from ...errors import MissingPackage, SchedlabError
 from ...instances import UnknownInstance
 from ...instances.classic import is_classic, read_classic
-from ...instances.files.folder import SETTINGS as INSTANCE
-from ...instances.files.folder import Sheet
-from ...instances.files.lines import FormatError, TextError, WorkloadError
 from ...instances.files.profile_file import read_wishes
+from ...instances.files.reading import SETTINGS as INSTANCE
+from ...instances.files.reading import FormatError, Sheet, TextError, WorkloadError
 from ...instances.formats.cooling_tables import UnknownCooling, about, cooling, cooling_names
 from ...instances.sites import read_site
 from ...instances.sites.read import is_site
@@ -30,12 +29,12 @@ from ...instances.sites.site_toml import SCHEMA
 from ...instances.traces import FORMATS, guess_format
 from ...instances.workload import Report, Workload
 from ...models.platform import Platform, ProblemError
-from ...models.profit.cooling import Cooling
+from ...models.profit.problem import Cooling
 from ...models.site import QOS, Association, Limits, Partition, PBSSettings, Site, SiteNode, in_ranges, natural_order
 from ...models.words import duration, how_many, how_many_of
 from ...simulation.curves import HOUR, Hours, hours_of
 from ...simulation.forecasts import FORECASTS, Score, parse_forecast, score
-from ...simulation.groups import GROUPINGS, LARGEST, core_hours
+from ...simulation.metrics import GROUPINGS, LARGEST, core_hours
 from ..errors import WrongUse, check_file, near_files
 from ..grid import Column, Grid, count, fixed, percent, time_text
 from ..replays.case import check_there, open_log, read_log, required_site, time_zone

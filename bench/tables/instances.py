@@ -16,7 +16,6 @@ from ...instances.workload import Workload
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
-from ...models.excerpt import with_short_repr
 from ...models.formulations import all_formulations
 from ...models.node_states import NodeEvent
 from ...models.profit.problem import Profit
@@ -24,7 +23,7 @@ from ...models.project.problem import Project, Resource
 from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction
-from ...models.words import clock, how_many, listed
+from ...models.words import clock, how_many, listed, with_short_repr
 from ..errors import WrongUse
 from ..grid import Column, Grid, count, fixed, percent
 from ..kinds.base import bench_kind

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from ...models.array_types import Ints, Small
 from ...models.compiled import compiled, internal, vectorized
-from ...models.excerpt import with_short_repr
+from ...models.words import with_short_repr
 
 Bytes = NDArray[np.uint8]
 

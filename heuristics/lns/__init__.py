@@ -21,7 +21,7 @@ from .control import (
     Turn,
     Turns,
 )
-from .operators import (
+from .search import (
     AroundTime,
     CompiledDestroy,
     ConsecutiveStarts,
@@ -35,9 +35,10 @@ from .operators import (
     RuinAndRecreate,
     SolverWindows,
     usual_destroy,
+    usual_operators,
     usual_repair,
+    usual_selection,
 )
-from .search import usual_operators, usual_selection
 from .state import KeyNoise, LnsSearch, Order, Population
 
 __all__ = [

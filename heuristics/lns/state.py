@@ -15,10 +15,9 @@ from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
 from ...models.comparing import compared_by_identity
 from ...models.deadline import Deadline
-from ...models.excerpt import excerpt, with_short_repr
 from ...models.plugins import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
-from ...models.words import how_many
+from ...models.words import excerpt, how_many, with_short_repr
 from ..arrays import Arrays, Placement, arrays
 from ..clock import running
 from ..incumbents import OnIncumbent

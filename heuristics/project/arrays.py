@@ -11,9 +11,8 @@ import numpy as np
 from ...models.array_types import Floats, Ints
 from ...models.problem import Schedule
 from ...models.project.data import Resource
-from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Mode, Project
-from ...models.project.verification import joined, suspending
+from ...models.project.verification import MAKESPAN, joined, suspending, terms
 from ..kernels.profile import NEVER
 from ..kernels.project_schedules import WITHOUT, Aim, Setups, Tasks
 from .serial_sgs import network, priorities, rules_for

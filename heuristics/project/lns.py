@@ -18,11 +18,9 @@ from ...backends.result import Result
 from ...errors import WrongArgument, WrongValue
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Floats, Ints
-from ...models.excerpt import with_short_repr
 from ...models.project.formulations import exclusive_sets, part_formulation
-from ...models.project.objectives import MAKESPAN, terms
-from ...models.project.verification import suspended_end, suspending
-from ...models.words import listed
+from ...models.project.verification import MAKESPAN, suspended_end, suspending, terms
+from ...models.words import listed, with_short_repr
 from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem, NothingFound
 from ..incumbents import OnIncumbent

@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 from ...backends.result import Result
 from ...models.deadline import Deadline
-from ...models.excerpt import with_short_repr
 from ...models.problem import Schedule
 from ...models.project.data import Resource
-from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Mode, Project, Task
-from ...models.project.verification import Window, joined, suspended_end, suspending
+from ...models.project.verification import MAKESPAN, Window, joined, suspended_end, suspending, terms
+from ...models.words import with_short_repr
 from ..errors import NothingFound, UnknownOrder
 from ..incumbents import Incumbents, OnIncumbent
 

@@ -3,16 +3,18 @@
 from ...later import names_later
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "folder": ("Folder", "ForeignFile", "content_of", "own_file"),
-    "lines": (
+    "reading": (
+        "Folder",
+        "ForeignFile",
+        "content_of",
         "exact_of",
         "json_number_of",
         "json_whole_of",
         "line_blocks",
         "number_of",
+        "own_file",
         "read_lines",
         "span_of",
-        "text_lines",
         "whole_of",
     ),
     "writing": ("NotReadable", "move_whole", "to_csv", "to_toml", "whole_file", "write_files", "write_whole"),

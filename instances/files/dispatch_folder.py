@@ -12,22 +12,19 @@ from ...errors import WrongValue
 from ...models.arguments import is_number
 from ...models.comparing import hashable
 from ...models.dispatch.eligible import impossible_jobs, read_features
-from ...models.dispatch.jobs import DAY, Job, Queue, Running, Window
+from ...models.dispatch.jobs import DAY, Job, Queue, Recorded, Running, SiteRequest, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
-from ...models.dispatch.site_request import Recorded, SiteRequest
-from ...models.excerpt import hint
 from ...models.node_states import NodeEvent, event_kinds, members
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, NodeGroup, Platform, ProblemError
 from ...models.problem import part_name
 from ...models.reservations import MOST_REPETITIONS, PERIODS, WEEK_DAYS, Repeat, Reservation
 from ...models.server_events import Known, ServerEvent, of_events, of_reservations, server_event_kinds, value_fault
-from ...models.words import how_many
+from ...models.words import hint, how_many
 from ..instance import Instance
 from ..site_columns import SITE_COLUMNS, cells_of, columns_with_values, site_of
-from .folder import SETTINGS, Folder, InstanceError, Table, TableRow
-from .lines import seconds_of, whole_of
 from .profile_file import profile_csv, read_profile, wishes_of
+from .reading import SETTINGS, Folder, InstanceError, Table, TableRow, seconds_of, whole_of
 from .writing import to_csv, to_toml, write_files, write_whole
 
 # --- ``events.csv``: events of the machine and of the batch server over time; reading and writing.

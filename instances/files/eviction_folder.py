@@ -18,7 +18,7 @@ from ...models.eviction.problem import Eviction
 from ...models.platform import LATEST, MOST_NODES, ProblemError
 from ...models.words import how_many
 from ..instance import Instance
-from .folder import SETTINGS, Folder, Table, TableRow
+from .reading import SETTINGS, Folder, Table, TableRow
 from .writing import to_csv, to_toml, write_files
 
 JOBS = "jobs.csv"

@@ -9,13 +9,11 @@ from math import inf
 from pathlib import Path
 
 from ...models.desired_profile import ALWAYS, POWER, DesiredProfile
-from ...models.excerpt import with_short_repr
 from ...models.platform import LATEST, Platform
 from ...models.profiles import EVERY, Wish, clock_fault, own_fault, platform_fault, profile_of
-from ...models.step_function import HOUR, StepFunction
-from ...models.tariff import Tariff
-from .folder import COMMENT, Sheet, SheetRow
-from .lines import whole_of
+from ...models.step_function import HOUR, StepFunction, Tariff
+from ...models.words import with_short_repr
+from .reading import COMMENT, Sheet, SheetRow, whole_of
 from .writing import comment_line, to_csv, write_files
 
 # --- CSV files of a quantity over time: ``time_s,euro_per_kwh`` (energy prices), ``time_s,g_co2_per_kwh`` (carbon intensity).

@@ -32,14 +32,12 @@ from typing import Any, TypeVar
 from ...errors import WrongValue
 from ...models.dispatch.jobs import Running
 from ...models.dispatch.problem import Dispatch
-from ...models.excerpt import excerpt
 from ...models.platform import LATEST, ProblemError
 from ...models.profit.problem import Profit, cores
 from ...models.step_function import StepFunction
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..formats.cooling_tables import UnknownCooling, cooling, cooling_csv, cooling_names, read_cooling
-from ..instance import Instance
-from ..scenarios import Plant, Scenarios, Season, UnknownScenario, known
+from ..instance import Instance, Plant, Scenarios, Season, UnknownScenario, known
 from ..weather import read_weather, weather_csv
 from .dispatch_folder import (
     JOBS,
@@ -51,9 +49,8 @@ from .dispatch_folder import (
     read_batch,
     read_running_jobs,
 )
-from .folder import SETTINGS, Folder, ForeignFile, InstanceError, Table, own_file
-from .lines import WorkloadError, read_lines
 from .profile_file import EURO, TIME, read_series
+from .reading import SETTINGS, Folder, ForeignFile, InstanceError, Table, WorkloadError, own_file, read_lines
 from .writing import to_csv, to_toml, write_files
 
 PRICES_FILE = "energy_prices.csv"

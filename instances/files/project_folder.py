@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from ...errors import WrongValue
 from ...models.arguments import whole_pairs
-from ...models.excerpt import UnknownName
 from ...models.platform import LATEST, MOST_CAPACITY, ProblemError
-from ...models.project.objectives import MAKESPAN, terms
 from ...models.project.problem import Link, Mode, Pair, Project, Resource, Task
+from ...models.project.verification import MAKESPAN, terms
+from ...models.words import UnknownName
 from ..instance import Instance
-from .folder import SETTINGS, Folder, Table, TableRow
+from .reading import SETTINGS, Folder, Table, TableRow
 from .writing import to_csv, to_toml, write_files
 
 MODES, PRECEDENCES = "modes.csv", "precedences.csv"

@@ -6,8 +6,8 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
     "cooling_tables": ("SHIPPED", "UnknownCooling", "about", "cooling", "cooling_csv", "cooling_names", "read_cooling"),
     "eurora": ("EURORA_COLUMNS",),
     "sacct": ("sacct_trace",),
-    "slurm_options": ("begin_after",),
     "slurm_values": (
+        "begin_after",
         "count_of_hosts",
         "duration",
         "gpus_in",

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...models.dispatch.eligible import PLACE_FIELDS
-from ...models.excerpt import excerpt
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
-from ..files.lines import WorkloadError, json_number_of, json_whole_of, read_json
+from ...models.words import excerpt
+from ..files.reading import WorkloadError, json_number_of, json_whole_of, read_json
 from ..files.writing import write_whole
 from ..logged import Logged, Trace
 from ..workload import Workload

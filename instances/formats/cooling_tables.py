@@ -8,10 +8,10 @@ from os.path import isfile
 from pathlib import Path
 
 from ...errors import SchedlabError
-from ...models.excerpt import excerpt, hint, similar
 from ...models.platform import ProblemError
-from ...models.profit.cooling import Cooling
-from ..files.folder import COMMENT, SHOWN, Sheet, SheetRow, one_of
+from ...models.profit.problem import Cooling
+from ...models.words import excerpt, hint, similar
+from ..files.reading import COMMENT, SHOWN, Sheet, SheetRow, one_of
 from ..files.writing import to_csv
 
 SHIPPED = Path(__file__).parents[1] / "cooling"

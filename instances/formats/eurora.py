@@ -14,7 +14,7 @@ from ...errors import WrongValue
 from ...models.dispatch.jobs import DAY, Running
 from ...models.platform import NodeGroup, Platform
 from ...models.words import how_many
-from ..files.lines import WorkloadError, csv_rows, each_line, number, whole, whole_of, wrong
+from ..files.reading import WorkloadError, csv_rows, each_line, number, whole, whole_of, wrong
 from ..log_preparation import at_begin, window_of
 from ..logged import JobColumns, Logged, Trace
 from ..workload import BadLine, Workload

@@ -15,7 +15,7 @@ import numpy as np
 from ...errors import MissingPackage, WrongArgument, WrongValue
 from ...models.comparing import hashable
 from ...models.words import how_many
-from ..files.lines import MOST_LINES, TextError, WorkloadError, csv_rows, each_line, json_number_of, number_of, wrong
+from ..files.reading import MOST_LINES, TextError, WorkloadError, csv_rows, each_line, json_number_of, number_of, wrong
 from ..logged import MISSING, NEVER_STARTED, UNLIMITED, JobColumns, Logged, Trace
 from ..site_columns import SiteColumns, cells_of, columns_with_values, is_number_column, is_site_column, site_of
 from ..workload import UNKNOWN, BadLine, Workload

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.dispatch.jobs import Chunk
-from ...models.dispatch.site_request import (
+from ...models.dispatch.jobs import (
     NOTHING,
     NOTHING_RECORDED,
+    Chunk,
     Dependency,
     Gres,
     Recorded,
     RecordedAttempt,
     SiteRequest,
 )
-from ..files.lines import each_line, seconds_of, whole_of, wrong
+from ..files.reading import each_line, seconds_of, whole_of, wrong
 from ..logged import AFTER_START, MISSING, NEVER_STARTED, SEVERAL_NODES, JobColumns, Logged, Trace, merged
 from ..site_columns import dependencies_of
 from ..workload import BadLine, Workload

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.dispatch.site_request import Recorded, RecordedAttempt, SiteRequest
-from ..files.lines import WorkloadError, read_json, wrong
+from ...models.dispatch.jobs import Recorded, RecordedAttempt, SiteRequest
+from ..files.reading import WorkloadError, read_json, wrong
 from ..logged import MISSING, NEVER_STARTED, JobColumns, Logged, Trace, merged
 from ..workload import BadLine
 from .slurm_values import moment

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ...models.arguments import checked
 from ...models.platform import LATEST, ProblemError
-from ...models.project.objectives import MAKESPAN
 from ...models.project.problem import Mode, Project, ProjectMax, Resource, Task
+from ...models.project.verification import MAKESPAN
 from ...models.words import how_many
-from ..files.lines import SHOWN, FormatError, NumberedLine, end_error, numbered_lines, whole_of, wholes_of
+from ..files.reading import SHOWN_CHARACTERS, FormatError, NumberedLine, end_error, numbered_lines, whole_of, wholes_of
 
 # --- The project of a benchmark file, in whatever format.
 
@@ -290,14 +290,14 @@ class _Numbers:
         line, word = next(self._words, (self._last, ""))
         values = wholes_of([word])
         if values is None:
-            raise FormatError(line.path, line.number, expected, word[:SHOWN] or "the end of the file")
+            raise FormatError(line.path, line.number, expected, word[:SHOWN_CHARACTERS] or "the end of the file")
         return values[0]
 
     def end(self, expected: str) -> None:
         """Check that no word is left. Raises FormatError."""
         line, word = next(self._words, (self._last, ""))
         if word:
-            raise FormatError(line.path, line.number, expected, word[:SHOWN])
+            raise FormatError(line.path, line.number, expected, word[:SHOWN_CHARACTERS])
 
 
 # --- Reader of projects with minimal and maximal time lags (RCPSP/max) in the format of ProGen/max.
@@ -423,7 +423,7 @@ def subgraphs_fault(lines: Sequence[NumberedLine]) -> FormatError | None:
             expected = (
                 f"a project without alternative subgraphs; files of {name}, which choose among them, are not supported"
             )
-            return FormatError(line.path, line.number, expected, line.text.strip()[:SHOWN])
+            return FormatError(line.path, line.number, expected, line.text.strip()[:SHOWN_CHARACTERS])
     return None
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...models.array_types import Bools
-from ...models.dispatch.site_request import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
+from ...models.dispatch.jobs import NOTHING, NOTHING_RECORDED, Gres, Recorded, RecordedAttempt, SiteRequest
 from ...models.words import how_many
-from ..files.lines import WorkloadError, begins_with, each_line, whole, whole_of
+from ..files.reading import WorkloadError, begins_with, each_line, whole, whole_of
 from ..logged import (
     AFTER_START,
     CANCELLED_WAITING,
@@ -50,8 +50,11 @@ from .sacct_rows import (
     table_of,
     text_rows,
 )
-from .slurm_options import Options, array_limit, asked_by, begin_after, options_of, with_columns
 from .slurm_values import (
+    Options,
+    array_limit,
+    asked_by,
+    begin_after,
     count,
     count_of_hosts,
     duration,
@@ -62,8 +65,10 @@ from .slurm_values import (
     later_fold,
     memory,
     moment,
+    options_of,
     state_of,
     tres,
+    with_columns,
 )
 
 NODES, CPUS = ("NNodes", "AllocNodes"), ("NCPUS", "AllocCPUS")

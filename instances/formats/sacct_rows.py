@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
 from ...models.words import how_many
-from ..files.lines import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
+from ..files.reading import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
 from .slurm_values import SHORT_STATES, is_unknown
 
 FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"

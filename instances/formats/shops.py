@@ -11,7 +11,7 @@ from pathlib import Path
 from ...models.arguments import Positive, checked
 from ...models.project.problem import Mode, Project, Resource, Task
 from ...models.words import how_many
-from ..files.lines import FormatError, NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
+from ..files.reading import FormatError, NumberedLine, decimal_of, end_error, numbered_lines, wholes_of
 from .projects import MOST, checked_project
 
 # --- Job shops and flexible job shops.

@@ -19,7 +19,7 @@ import numpy as np
 from ...models.arguments import checked
 from ...models.array_types import Bools, Floats, Ints
 from ...models.words import how_many
-from ..files.lines import WorkloadError, line_blocks, whole_of
+from ..files.reading import WorkloadError, line_blocks, whole_of
 from ..files.writing import whole_file
 from ..logged import CANCELLED_WAITING, MISSING, NUMBERED, UNNAMED, Preceding, TextColumn, Trace
 from ..site_columns import SiteColumns

@@ -1,8 +1,1 @@
 """Generators of instances, and of the data that instances ship with."""
-
-from ...later import names_later
-
-INNER = {  # module: names that other packages of schedlab read; they are not public
-    "climate": ("SEASONS", "synthetic"),
-}
-__getattr__ = names_later(__name__, inner=INNER)

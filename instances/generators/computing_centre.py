@@ -46,10 +46,8 @@ from ...models.dispatch.jobs import DAY, Job, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.platform import NodeGroup, Platform
 from ...models.words import how_many
-from ..instance import Instance
-from ..scenarios import WATTS_PER_CORE, thesis_scenarios
-from ..weather import Weather
-from .climate import SEASONS, synthetic
+from ..instance import WATTS_PER_CORE, Instance, thesis_scenarios
+from ..weather import SEASONS, Weather, synthetic
 
 VERSION = 1
 SOURCE = "distributions of the CEA Curie log of 2012 (Parallel Workloads Archive); T. Bridi, PhD thesis, section 6.8"
@@ -156,7 +154,7 @@ def generate(
     seasons = {
         word: Weather(
             f"a synthetic {word}",
-            f"schedlab.instances.generators.climate, seed {seed}",
+            f"schedlab.instances.weather, seed {seed}",
             synthetic(word, days, seed),
         )
         for word in SEASONS

@@ -25,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ...models.comparing import hashable
-from ...models.profit.cooling import Cooling, Point
+from ...models.profit.problem import Cooling, Point
 from ..files.writing import write_files
 from ..formats.cooling_tables import SHIPPED, cooling_csv, read_cooling
 

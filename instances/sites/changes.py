@@ -20,10 +20,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ...errors import SchedlabError, WrongValue
-from ...models.excerpt import excerpt, hint
 from ...models.platform import ProblemError
 from ...models.site import TRES_LIMITS, Association, Licence, Limits, SchedulerSettings, Site, SiteNode
-from ...models.words import how_many
+from ...models.words import excerpt, hint, how_many
 from ..formats.slurm_values import hosts_of
 from .draft import Convert, Table, decimal
 from .sacctmgr import ASSOCIATION_KEYS, QOS_KEYS

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...errors import SchedlabError, WrongValue
-from ...models.excerpt import excerpt, hint, shortened, similar, visible
 from ...models.node_states import NodeEvent
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -27,7 +26,7 @@ from ...models.site import (
     SiteReservation,
     is_flag,
 )
-from ...models.words import how_many
+from ...models.words import excerpt, hint, how_many, shortened, similar, visible
 from ..formats.slurm_values import hosts_of
 
 SHOWN = 10  # faults in a message

@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 from ...models.comparing import hashable
 from ...models.dispatch.eligible import impossible_jobs
 from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
-from ...models.excerpt import similar, with_short_repr
 from ...models.node_states import node_states
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, Platform
 from ...models.problem import part_name
 from ...models.reservations import Reserved
-from ...models.words import how_many
-from ..files.folder import Fault, InstanceError
-from ..files.lines import TextError, json_whole_of, read_json, seconds_of
+from ...models.words import how_many, similar, with_short_repr
+from ..files.reading import Fault, InstanceError, TextError, json_whole_of, read_json, seconds_of
 from ..formats.slurm_values import MOST_TASKS
 
 # --- The state of a machine and its queue at one time.

@@ -19,7 +19,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...models.node_states import EVERY, NodeEvent
 from ...models.site import GPUS, Partition, Site, SiteNode, natural_order
-from ..files.lines import WorkloadError, begins_with, each_line
+from ..files.reading import WorkloadError, begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
 from ..formats.slurm_values import count, gpus_in, hosts_of, is_unknown, memory, moment, tres
 from ..logged import Trace

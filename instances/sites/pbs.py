@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import WrongValue
-from ..files.lines import WorkloadError, read_json, whole_of
+from ..files.reading import WorkloadError, read_json, whole_of
 from ..formats.pbs import amount_of, duration
 from .draft import Draft, Values, Where, word_set, yes
 from .pbs_state import STATES, TAKES_JOBS

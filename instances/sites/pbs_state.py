@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any, NamedTuple
 
 from ...errors import WrongValue
-from ..files.lines import json_whole_of, wrong
+from ..files.reading import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration, geometry
 from ..formats.slurm_values import waiting_tasks
 from .machine_state import NodeSets, most_listed

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...models.site import Site
-from ..files.lines import WorkloadError, each_line, read_lines
+from ..files.reading import WorkloadError, each_line, read_lines
 from . import pbs, sacctmgr, slurm_conf
 from .draft import Draft, SiteError, SiteFault, Where
 from .site_toml import is_site_toml, read_site_toml

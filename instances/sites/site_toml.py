@@ -15,7 +15,6 @@ from typing import Any, get_type_hints
 
 from ...errors import SchedlabError, WrongValue
 from ...models.arguments import expect
-from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import (
     QOS,
@@ -29,9 +28,8 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
-from ...models.words import how_many
-from ..files.folder import toml_lines
-from ..files.lines import LARGEST_TOML, WorkloadError, each_line, read_text
+from ...models.words import excerpt, hint, how_many
+from ..files.reading import LARGEST_TOML, WorkloadError, each_line, read_text, toml_lines
 from ..files.writing import write_whole
 from ..formats.slurm_values import hosts_of, names_of_hosts
 from .draft import Draft, SiteError, SiteFault, Where

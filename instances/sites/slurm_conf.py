@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...errors import WrongValue
-from ...models.excerpt import hint
 from ...models.site_rules import PREEMPT_TYPES, SELECT_TYPES
-from ...models.words import how_many
-from ..files.lines import WorkloadError, read_lines, whole_of
+from ...models.words import hint, how_many
+from ..files.reading import WorkloadError, read_lines, whole_of
 from ..formats.slurm_values import (
     count,
     count_limit,

@@ -11,10 +11,10 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.excerpt import excerpt
 from ...models.platform import MOST_CAPACITY
 from ...models.site import resource_of as resource
-from ..files.lines import json_number_of
+from ...models.words import excerpt
+from ..files.reading import json_number_of
 from ..formats.slurm_values import count, generic, generic_in, hosts_of, memory, numbers, tres, waiting_tasks
 from .machine_state import NodeSets, most_listed
 

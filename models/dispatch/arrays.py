@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..array_types import Bools, Floats, Ints
-from ..excerpt import with_short_repr
 from ..platform import Platform
+from ..words import with_short_repr
 from .jobs import Job, Running
 
 # --- The further chunks of heterogeneous jobs as flat arrays, beside the arrays of the jobs.

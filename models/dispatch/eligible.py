@@ -13,9 +13,8 @@ import numpy as np
 
 from ...errors import SchedlabError
 from ..array_types import Bools, Ints
-from ..excerpt import hint, with_short_repr
 from ..platform import NodeGroup, Platform, ProblemError
-from ..words import how_many, listed
+from ..words import hint, how_many, listed, with_short_repr
 from .jobs import Job, Queue, impossible, lack
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from ...errors import ObjectiveDisagrees, SchedlabError
 from ...models import language as sl
 from ..arguments import checked, expect, is_number, is_real, is_whole, rational, shown
 from ..array_types import Floats, Ints
-from ..excerpt import UnknownName, excerpt, with_short_repr
 from ..language import Expression, Interval, Linear, Model, Violation
 from ..language.bounds import REAL_TOLERANCE
 from ..language.quantities import Number
@@ -23,7 +22,7 @@ from ..platform import ProblemError
 from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_number
 from ..problem import Schedule
 from ..registry import Registry
-from ..words import how_many
+from ..words import UnknownName, excerpt, how_many, with_short_repr
 from .data import DispatchData
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..arguments import Natural, checked, clock_seconds, expect, is_whole, unknown_keyword
 from ..comparing import hashable
-from ..excerpt import hint, with_short_repr
 from ..formulations import formulations_of
 from ..kind import ProblemKind
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..tables import table_rows, whole_cell
-from ..words import how_many
+from ..words import hint, how_many, with_short_repr
 from .arrays import JobArrays, NodeArrays, Returns, column, occupied
 from .desired import OverCost, desired_faults, over_hours, waits
 from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults

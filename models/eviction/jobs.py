@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ...errors import WrongValue
 from ..arguments import Fields, checked, is_number, is_whole, named, no_text, text_of, whole_records
-from ..excerpt import with_short_repr
 from ..platform import ProblemError
 from ..problem import Schedule
 from ..tables import table_rows, whole_cell
+from ..words import with_short_repr
 
 # --- The running jobs of an eviction problem: physical data, losses and checkpoint times [Maurya2020, equation 1].
 

@@ -15,13 +15,12 @@ from ...errors import MissingValue, WrongArgument
 from .. import language as sl
 from ..arguments import checked, is_number, is_whole, shown, unknown_keyword
 from ..elements import Element, Elements, named, plain_sentence
-from ..excerpt import ByName, with_short_repr
 from ..gantt import GREY, RED, Bar, Gantt, Mark, Row
 from ..kind import ProblemKind, resolve
 from ..language import Assignment, Integer, Interval, Linear, Model, Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule
-from ..words import duration, how_many, listed
+from ..words import ByName, duration, how_many, listed, with_short_repr
 from .jobs import (
     STRATEGIES,
     BatchJob,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import WrongArgument
 from ..arguments import rational
-from ..excerpt import with_short_repr
+from ..words import with_short_repr
 from .expressions import (
     Atom,
     Attribute,

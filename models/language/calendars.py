@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import named
-from ..excerpt import with_short_repr
-from ..words import how_many
+from ..words import how_many, with_short_repr
 from .constraints import Copier, Stated, Values
 from .expressions import Attribute, Expression, Interval, Linear, common_model, linear
 from .quantities import ModelError, Number, Window, listed, pair, told, whole

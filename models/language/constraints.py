@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
-from ..excerpt import with_short_repr
+from ..words import with_short_repr
 from .expressions import OPERATIONS, Comparison, Interval, Linear
 from .quantities import ModelError, Number, Window
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import numpy as np
 
-from ..excerpt import hint, one_line, with_short_repr
+from ..words import hint, one_line, with_short_repr
 from .constraints import Constraint, Violation
 from .expressions import Expression, Integer, Interval, Linear
 from .quantities import ModelError, Number, pair, whole

@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import Any, Literal, NoReturn, Protocol, cast
 
 from ...errors import WrongArgument
-from ..excerpt import one_line
-from ..words import how_many
+from ..words import how_many, one_line
 from .quantities import ModelError, Number, Window, number
 
 # --- The operators that expressions, comparisons and intervals do not have: errors that say what to write instead.

@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arguments import named
-from ..excerpt import with_short_repr
+from ..words import with_short_repr
 from .constraints import Change, Edge, Level, StateFunction, StateUse
 from .declarations import _intervals
 from .expressions import Expression, Interval, common_model

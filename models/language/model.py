@@ -12,8 +12,7 @@ import numpy as np
 from ...errors import WrongArgument
 from ..arguments import named, refuse
 from ..deadline import THIS_CALL, look
-from ..excerpt import hint, one_line
-from ..words import how_many
+from ..words import hint, how_many, one_line
 from . import calendars
 from .constraints import (
     SCHEDULING,

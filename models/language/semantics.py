@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
 from ..deadline import look
-from ..excerpt import with_short_repr
-from ..words import how_many
+from ..words import how_many, with_short_repr
 from .bounds import far_origin, real_tolerance
 from .constraints import (
     AllDifferent,

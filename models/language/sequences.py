@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arguments import named
-from ..excerpt import with_short_repr
-from ..words import how_many
+from ..words import how_many, with_short_repr
 from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind, SameSequence
 from .declarations import _intervals
 from .expressions import Interval, Linear, Neighbours

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..arguments import named
-from ..excerpt import with_short_repr
+from ..words import with_short_repr
 from .bounds import Bounds
 from .constraints import Copier, PrecedenceKind, Stated, Values, some
 from .expressions import Expression, Interval, Linear, common_model, linear

@@ -20,8 +20,7 @@ from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ..excerpt import hint, one_line, visible
-from ..words import how_many, how_many_of
+from ..words import hint, how_many, how_many_of, one_line, visible
 from . import calendars, declarations, functions, levels, sequences, structures
 from .calendars import InDomain, Intensity
 from .constraints import Constraint, OrderKind, Stated, expressions_of

@@ -1,8 +1,7 @@
 """The profit problem: the income of jobs less the energy cost of their work and of its cooling."""
 
 from ...later import names_later
-from .cooling import Cooling
-from .problem import Profit
+from .problem import Cooling, Profit
 
 __all__ = ["Cooling", "Profit"]
 

@@ -22,8 +22,7 @@ from ..language import Assignment, Comparison, Linear
 from ..language.expressions import Atom
 from ..problem import Encoding, Schedule
 from ..words import how_many
-from .cooling import along
-from .problem import JOULES, Segment, points_to
+from .problem import JOULES, Segment, along, points_to
 
 if TYPE_CHECKING:
     from .problem import Profit

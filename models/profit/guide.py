@@ -12,11 +12,10 @@ from typing import Any, Literal, get_args
 
 from ..arguments import checked
 from ..comparing import hashable
-from ..excerpt import excerpt, with_short_repr
 from ..platform import ProblemError
 from ..problem import Schedule
 from ..step_function import DAY, HOUR
-from ..words import how_many
+from ..words import excerpt, how_many, with_short_repr
 from .problem import Profit, Segment, daily, makespan
 
 # --- The efficiency guide: the aim of the next day's schedule, from the cooling and the utilisation of the day before.

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..arguments import Fields, named
 from ..comparing import hashable
-from ..excerpt import with_short_repr
+from ..words import with_short_repr
 
 Link = tuple[str, str, int]  # before, after, delay
 Pair = tuple[str, str]  # before, after

@@ -19,9 +19,8 @@ from ..elements import Element, Elements, named, plain_sentence
 from ..gantt import Bar, Closed, Gantt, Piece, Row, pack
 from ..problem import Schedule
 from ..words import listed
-from .objectives import MAKESPAN, OF_DUE_DATES, terms
 from .problem import Link, Pair, Project, Resource, Task
-from .verification import done_tasks, joined
+from .verification import MAKESPAN, OF_DUE_DATES, done_tasks, joined, terms
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1

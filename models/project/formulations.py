@@ -15,9 +15,8 @@ from ..language import Assignment, Interval, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
 from .data import Mode, Resource, Task
-from .objectives import MAKESPAN, Done, setup_order, terms
 from .problem import Project, ProjectMax
-from .verification import done_tasks, joined, suspending
+from .verification import MAKESPAN, Done, done_tasks, joined, setup_order, suspending, terms
 
 # --- The formulation ``modes`` of a project (exact): intervals for tasks and modes.
 #

@@ -10,16 +10,15 @@ from typing import Any, Literal
 
 from ...errors import WrongArgument
 from ..arguments import all_fields_whole, checked, expect, is_whole, text_of, whole_amounts, whole_records, wrong
-from ..excerpt import excerpt, hint, with_short_repr
 from ..formulations import formulations_of
 from ..kind import ProblemKind
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
-from ..words import how_many
+from ..words import excerpt, hint, how_many, with_short_repr
 from . import verification
 from .data import MODE, RESOURCE, TASK, Link, Mode, Pair, ProjectData, Resource, Task
-from .objectives import MAKESPAN, OF_DUE_DATES, terms
+from .verification import MAKESPAN, OF_DUE_DATES, terms
 
 __all__ = ["Link", "Mode", "Pair", "Project", "ProjectMax", "Resource", "Task"]
 
@@ -56,7 +55,7 @@ class Project:
         (before, after) or (before, after, delay): ``after`` starts at the end of ``before`` plus the delay or later.
         The delay is in the time unit of the project and may be negative. A precedence of a task that is left out holds.
     objective : str, default "makespan"
-        One of ``OBJECTIVES`` of ``schedlab.models.project.objectives``, or a sum of them with factors:
+        One of ``OBJECTIVES`` of ``schedlab.models.project.verification``, or a sum of them with factors:
         "weighted-tardiness+10*late-jobs". The penalties of the tasks that are left out are added.
     no_wait : iterable of (str, str)
         Precedences (before, after) whose second task starts exactly at the end of the first one plus the delay.

@@ -20,11 +20,10 @@ from ...models.comparing import hashable
 from ...models.desired_profile import DesiredProfile, Steps
 from ...models.dispatch.jobs import Job, Running
 from ...models.dispatch.problem import Dispatch
-from ...models.excerpt import with_short_repr
 from ...models.profiles import extracted, flat, joined, use_of
 from ...models.profit.problem import Profit
-from ...models.step_function import DAY, HOUR, StepFunction
-from ...models.tariff import check_covers
+from ...models.step_function import DAY, HOUR, StepFunction, check_covers
+from ...models.words import with_short_repr
 from ..dispatcher import Moment
 from ..energy import Centre
 from ..forecasts import EmptyForecast, Forecast, Persistence, forecast_jobs, history_at, parse_forecast

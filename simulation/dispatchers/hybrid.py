@@ -15,10 +15,10 @@ from ...models.arguments import is_number
 from ...models.array_types import Bools, Floats, Ints
 from ...models.desired_profile import DesiredProfile
 from ...models.dispatch.jobs import Job
-from ...models.excerpt import with_short_repr
 from ...models.platform import Platform, ProblemError
 from ...models.profiles import count_on, flat
 from ...models.step_function import DAY, HOUR, StepFunction
+from ...models.words import with_short_repr
 from ..dispatcher import Decision, Moment
 from ..energy import Centre
 from ..forecasts import Forecast

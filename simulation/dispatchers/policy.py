@@ -1,23 +1,280 @@
-"""Policies: dispatchers without a solver, given by a priority, strictness and a number of reservations."""
+"""Policies: dispatchers without a solver, given by a priority, strictness and a number of reservations.
+
+Allocators: how compiled policies choose the nodes of a job; ``heuristics.kernels.events.state`` carries them out.
+
+- ``first-fit``: the nodes in the order of the platform.
+- ``best-fit``: the nodes in increasing order of ``sum over resources r of free[n, r] / capacity[n, r]``; ties in the
+  order of the platform [Galleguillos2019, 2.2].
+- one of a third party: the nodes in its own order.
+
+All put as many units on a node as fit before they go to the next node.
+
+Examples
+--------
+The nodes with most cores last:
+
+>>> import schedlab as sl
+>>> class SmallFirst:
+...     name = "small-first"
+...
+...     def order(self, platform):
+...         return sorted(platform.nodes, key=lambda node: platform.capacity[node])
+>>> sl.simulate("eurora_99", "easy", allocator=SmallFirst()).allocator
+'small-first'
+
+The dispatcher ``slurm``: which settings of its site it may be given other values of, and how a text gives them.
+
+It takes all parameters from the site of the replay; ``slurm:bf_interval=30:default_queue_depth=50`` overrides some of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from ...errors import WrongArgument, WrongValue
+from ...errors import SchedlabError, WrongArgument, WrongValue
 from ...heuristics.kernels.events.rules import Planning
 from ...instances.workload import Workload
+from ...models import Platform
 from ...models.arguments import is_real, is_whole, named, shown
 from ...models.array_types import Floats, Ints
-from ...models.excerpt import excerpt, with_short_repr
-from ...models.plugins import PluginError, explained
+from ...models.comparing import hashable
+from ...models.plugins import PluginError, WrongAnswer, explained
+from ...models.registry import Registry, WholeSeconds
+from ...models.site import SchedulerSettings, Site
+from ...models.site_rules import least_of
+from ...models.words import excerpt, with_short_repr
 from ..dispatcher import NEEDS
 from ..rankers import Penalty, Ranker, check_ranker
-from .slurm import Slurm
+from ..slurm.jobs import as_submitted
+
+UNLIMITED = "unlimited"
+OPTIONS: dict[str, Any] = {
+    "scheduler_type": Literal["backfill", "builtin"],
+    "default_queue_depth": int,
+    "partition_job_depth": int,
+    "sched_interval": WholeSeconds | int,
+    "sched_max_job_start": int,
+    "batch_sched_delay": WholeSeconds,
+    "assoc_limit_stop": bool,
+    "bf_interval": WholeSeconds,
+    "bf_resolution": WholeSeconds,
+    "bf_window": WholeSeconds,
+    "bf_min_age_reserve": WholeSeconds,
+    "bf_min_prio_reserve": int,
+    "bf_max_job_test": int,
+    "bf_max_job_part": int,
+    "bf_max_job_user": int,
+    "bf_max_job_user_part": int,
+    "bf_max_job_assoc": int,
+    "bf_max_job_start": int,
+    "bf_max_job_array_resv": int,
+    "bf_job_part_count_reserve": int,
+    "bf_one_resv_per_job": bool,
+    "bf_running_job_reserve": bool,
+    "pack_serial_at_end": bool,
+    "priority_type": Literal["basic", "multifactor"],
+    "weight_age": int,
+    "weight_assoc": int,
+    "weight_fairshare": int,
+    "weight_job_size": int,
+    "weight_partition": int,
+    "weight_qos": int,
+    "max_age": WholeSeconds,
+    "decay_half_life": WholeSeconds,
+    "calc_period": WholeSeconds,
+    "favor_small": bool,
+    "fair_share_dampening": int,
+    "over_time_limit": WholeSeconds | Literal["unlimited"],
+    "kill_wait": WholeSeconds,
+}
+"""The settings that decide which job ``slurm`` starts when, and their types; the names are those of ``SchedulerSettings``."""
+
+
+@hashable
+@dataclass(frozen=True)
+class Slurm:
+    """Slurm on the site of a replay: its main scheduler, its backfill scheduler, its priorities, its choice of nodes.
+
+    Parameters
+    ----------
+    overridden : tuple of (str, object)
+        Settings of the site that have other values; the names are among ``OPTIONS``.
+
+    Raises
+    ------
+    WrongValue
+        If a value is not allowed.
+
+    Examples
+    --------
+    >>> slurm(bf_interval=30).name
+    'slurm'
+    """
+
+    overridden: tuple[tuple[str, Any], ...] = ()
+    name = "slurm"
+    needs = frozenset({"one-chunk"})
+
+    def __post_init__(self) -> None:
+        for name, value in self.overridden:
+            if isinstance(value, int) and value < least_of(name):
+                raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least_of(name)}")
+
+    def on(self, site: Site | None) -> Site:
+        """Return the site of a replay, with the settings that have other values.
+
+        Raises
+        ------
+        WrongValue
+            If there is no site, or the site is none of Slurm.
+        """
+        if site is None:
+            raise WrongValue(
+                "dispatcher slurm follows the rules of a site; give one: simulate(..., site=read_site('slurm.conf')), "
+                "bench simulate --site slurm.conf"
+            )
+        if not isinstance(site.scheduler, SchedulerSettings):
+            raise WrongValue(f"dispatcher slurm: the site {site.name!r} is one of {site.kind}; expected one of slurm")
+        return replace(site, scheduler=replace(site.scheduler, **dict(self.overridden)))
+
+    def jobs(self, workload: Workload, site: Site | None) -> Workload:
+        """Return the jobs of a log as they were submitted; see ``schedlab.simulation.slurm.jobs.as_submitted``.
+
+        Raises
+        ------
+        WrongValue
+            If there is no site, or the site is none of Slurm.
+        """
+        return as_submitted(workload, self.on(site))
+
+
+def slurm(**settings: Any) -> Slurm:
+    """Slurm with the settings of the site; the options override them."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if given.get("over_time_limit") == UNLIMITED:
+        given["over_time_limit"] = None
+    return Slurm(tuple(given.items()))
+
+
+def _signature() -> inspect.Signature:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(name, kind, default=None, annotation=of) for name, of in OPTIONS.items()]
+    return inspect.Signature(options)
+
+
+_named: Callable[..., Slurm] = slurm
+_named.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
+FIRST_FIT, BEST_FIT = "first-fit", "best-fit"
+
+
+class Allocator(Protocol):
+    """The order in which nodes are filled.
+
+    Attributes
+    ----------
+    name : str
+        The allocator as a text.
+    """
+
+    @property
+    def name(self) -> str:
+        """The allocator as a text."""
+
+    def order(self, platform: Platform) -> Sequence[str]:
+        """Return the names of all nodes, those that are filled first first; called before the replay.
+
+        Parameters
+        ----------
+        platform : Platform
+            The machine.
+        """
+
+
+@dataclass(frozen=True)
+class FirstFit:
+    """The nodes in the order of the platform."""
+
+    name = FIRST_FIT
+
+    def order(self, platform: Platform) -> Sequence[str]:
+        """Return the order of the platform."""
+        return platform.nodes
+
+
+@dataclass(frozen=True)
+class BestFit:
+    """The fullest nodes first, ties in the order of the platform [Galleguillos2019, 2.2]."""
+
+    name = BEST_FIT
+
+    def order(self, platform: Platform) -> Sequence[str]:
+        """Return the order of nodes that are equally full."""
+        return platform.nodes
+
+
+ALLOCATORS: Registry[Allocator] = Registry(
+    "allocator",
+    "schedlab.allocators",
+    {FIRST_FIT: FirstFit, BEST_FIT: BestFit},
+    parts=("name", "order"),
+    docs="docs/extending.md",
+)
+"""The allocators by name: an allocator, or a class or function that returns one."""
+
+
+def allocator_of(what: str | Allocator | type[Allocator]) -> Allocator:
+    """Return an allocator by its name, ``NAME[:OPTION=VALUE]...`` or ``module:attribute``; an object is checked and returned.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such allocator or option; the message lists similar names.
+    WrongOption
+        If the value of an option is not allowed.
+    PluginError
+        If it cannot be imported or created, or lacks a part.
+
+    Examples
+    --------
+    >>> allocator_of("first-fit")
+    FirstFit()
+    """
+    return ALLOCATORS.make(what)
+
+
+def rank_of(allocator: Allocator, platform: Platform) -> Ints | None:
+    """Return the rank of each node in the order of a third party's allocator; None for those of schedlab.
+
+    Raises
+    ------
+    PluginError, WrongAnswer
+        If the allocator raises, or does not return each node once.
+    """
+    if isinstance(allocator, FirstFit | BestFit):
+        return None
+    try:
+        order = list(allocator.order(platform))
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise PluginError(f"allocator {allocator.name} raised in order: {type(e).__name__}: {e}") from e
+    number = {node: n for n, node in enumerate(platform.nodes)}
+    if len(order) != len(number) or set(order) != set(number):
+        raise WrongAnswer(
+            f"allocator {allocator.name}: order returned {excerpt(order)}; expected the names of all {len(number)} nodes, "
+            "each once"
+        )
+    rank = np.empty(len(order), np.int64)
+    rank[[number[node] for node in order]] = np.arange(len(order))
+    return rank
+
 
 # --- The parameters of a policy that plans.
 

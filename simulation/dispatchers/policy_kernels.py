@@ -33,9 +33,8 @@ from ...heuristics.kernels.events.state import (
 from ...instances.workload import Workload
 from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled
-from ...models.excerpt import excerpt
 from ...models.plugins import WrongAnswer, only_read, returned_numbers, seen_by
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..errors import SimulationError
 from ..features.feature import Replay
 from ..predictors import Users, learn_and_predict, users_of

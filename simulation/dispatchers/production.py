@@ -17,10 +17,10 @@ from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.arrays import NodeArrays, occupied
 from ...models.dispatch.jobs import DAY, Window
 from ...models.dispatch.objectives import find_objective
-from ...models.excerpt import with_short_repr
 from ...models.garbage_collector import uncollected
 from ...models.node_states import node_states
 from ...models.problem import Encoding, Schedule
+from ...models.words import with_short_repr
 from ..dispatcher import Decision, Moment, Start
 from .cp.control import AdaptiveControl, AdaptiveLimit, limit_of, modelled
 from .cp.dispatcher import ProfileFollower, earlier, following_of, with_profile

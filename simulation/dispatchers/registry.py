@@ -17,11 +17,10 @@ from ...models.plugins import REFERENCE, PluginError, is_module, load_reference
 from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
 from ..rankers import Ranker, parse_ranker
 from .cp.dispatcher import FOLLOWING, MODELS, split_cost
-from .dardis.names import SETUPS
+from .dardis.messages import SETUPS
 from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
 from .plans import FAMILY, ORDERS, plan_named
-from .policy import POLICIES, WITHIN_PROFILE, Policy, needs_of, psp, psp_conservative
-from .slurm import Slurm, slurm
+from .policy import POLICIES, WITHIN_PROFILE, Policy, Slurm, needs_of, psp, psp_conservative, slurm
 
 # --- The dispatchers of schedlab by name; those in Python are imported when they are made.
 

@@ -45,8 +45,8 @@ from ...errors import WrongValue
 from ...heuristics.kernels.events.machine import counted
 from ...heuristics.kernels.events.state import WAITING, TraceArrays
 from ...heuristics.kernels.profile import NEVER
-from ...instances.files.lines import WorkloadError
 from ...instances.files.profile_file import read_profile
+from ...instances.files.reading import WorkloadError
 from ...instances.workload import Workload
 from ...models import DesiredProfile, Platform
 from ...models.arguments import is_real, shown

@@ -23,17 +23,14 @@ from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, 
 from ...models.arguments import is_whole, shown
 from ...models.array_types import Bools, Ints
 from ...models.eviction.jobs import checkpoint_seconds, exact
-from ...models.excerpt import excerpt
 from ...models.plugins import PluginError
-from ...models.words import how_many
+from ...models.words import excerpt, how_many
 from ..agenda import Rank
 from ..errors import WHOLE_NODES, SimulationError
-from ..on_demand_jobs import OnDemandJob, check_jobs
-from ..preemption import Evictor, Preemption
+from ..preemption import RESTART, Evictor, OnDemandJob, Preemption, Requeue, check_jobs
 from ..records import Attempt, Departure, EvictionDecision, PreemptionRecord
 from ..timeline import Use
 from .feature import Feature, Replay
-from .requeue import RESTART, Requeue
 from .running import with_rows
 
 # --- The nodes that a replay keeps free: for on-demand jobs that wait, and the reserve of ``reserve:NODES``.

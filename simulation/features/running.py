@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...heuristics.kernels.events.machine import counted, crowded, on_nodes
-from ...instances.files.lines import WorkloadError
+from ...instances.files.reading import WorkloadError
 from ...instances.site_columns import SiteColumns
 from ...instances.workload import NEVER, UNKNOWN, Workload, ending_at_walltime, node_terms_of
 from ...models import NodeStates, Platform, Queue, Running

@@ -13,14 +13,13 @@ from datetime import UTC, datetime, tzinfo
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.files.lines import WorkloadError
+from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
-from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import PBSSettings, Site
-from ...models.words import how_many
+from ...models.words import excerpt, hint, how_many
 from .site_limits import licences_in, names_of_reservations, partitions_of_jobs
 
 CHOICES = ("keep", "skip", "stop")

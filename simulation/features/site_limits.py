@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...instances.files.lines import WorkloadError
+from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
 from ...instances.sites.of_log import runs_on, with_draining
@@ -25,8 +25,7 @@ from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.eligible import NodeSets, read_features
-from ...models.dispatch.site_request import SiteRequest
-from ...models.excerpt import excerpt, hint
+from ...models.dispatch.jobs import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import (
     GPUS,
@@ -41,8 +40,8 @@ from ...models.site import (
     SiteNode,
     SiteReservation,
 )
-from ...models.words import how_many
-from ..groups import cpus_asked
+from ...models.words import excerpt, hint, how_many
+from ..metrics import cpus_asked
 from ..slurm.jobs import may_be_divided, memory_of_cpu
 from .limits import LimitsOf, Minutes, RunningLimit
 

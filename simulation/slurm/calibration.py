@@ -16,14 +16,14 @@ from itertools import pairwise
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.files.lines import WorkloadError
+from ...instances.files.reading import WorkloadError
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
 from ...models.node_states import NodeEvent
 from ...models.site import SchedulerSettings, Site
 from ...models.words import how_many
 from ..features.site_limits import not_obeyed_settings
-from ..groups import cpus_asked
+from ..metrics import cpus_asked
 from .events import main_delay
 from .jobs import SlurmJob, slurm_jobs
 from .replay import SlurmReplay, What, moments, node_changes, recorded_events

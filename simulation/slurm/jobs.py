@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import WrongValue
-from ...instances.files.lines import WorkloadError
+from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
-from ...models.dispatch.site_request import NOTHING, SiteRequest
+from ...models.dispatch.jobs import NOTHING, SiteRequest
 from ...models.site import SchedulerSettings, Site, SiteNode
 from .columns import PLACE_COLUMNS
 

@@ -156,7 +156,7 @@ class SlurmReplay:
     --------
     >>> from schedlab.models.site import Partition, SchedulerSettings, Site, SiteNode
     >>> from schedlab.simulation.slurm.jobs import SlurmAttempt, SlurmJob
-    >>> from schedlab.models.dispatch.site_request import SiteRequest
+    >>> from schedlab.models.dispatch.jobs import SiteRequest
     >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)],
     ...             scheduler=SchedulerSettings(sched_interval=1, select_parameters=("cr_cpu",)))
     >>> job = SlurmJob("1", "ana", 0, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(0, 30, ("n1",)),))

@@ -27,7 +27,7 @@ from ...instances.workload import Workload
 from ...models import Platform
 from ...models.array_types import Bools, Ints, Small
 from ...models.compiled import compiled
-from ...models.dispatch.site_request import NOTHING, SiteRequest
+from ...models.dispatch.jobs import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
 from ..agenda import Rank
 from ..features.arrivals import Dependencies

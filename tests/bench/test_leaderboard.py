@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.bench.cli.leaderboard import FIGURES, Replayed, Standing, ranking
-from schedlab.bench.statistics.inference import Blocks, jain_index
+from schedlab.bench.statistics.comparison import Blocks, jain_index
 from schedlab.instances.sites import write_site
 from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
 

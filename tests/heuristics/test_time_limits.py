@@ -52,7 +52,7 @@ def test_a_kernel_at_work_is_stopped(problem):
     from schedlab.heuristics.kernels import OrderResult
     from schedlab.heuristics.list_scheduling import not_worse
     from schedlab.heuristics.lns import LnsSearch, RuinAndRecreate
-    from schedlab.heuristics.lns.operators import OwnSchedule
+    from schedlab.heuristics.lns.search import OwnSchedule
 
     scheduler = ListScheduler(problem)
     a, order = scheduler.arrays, scheduler.order("est")

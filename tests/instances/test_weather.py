@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from schedlab.instances import InstanceError, Weather, WorkloadError, read_weather, weather_csv
-from schedlab.instances.generators import SEASONS, synthetic
+from schedlab.instances import SEASONS, InstanceError, Weather, WorkloadError, read_weather, synthetic, weather_csv
 from schedlab.models import StepFunction
 from shared_data import DATA as SHARED
 

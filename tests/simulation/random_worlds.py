@@ -20,7 +20,7 @@ from schedlab import WrongValue
 from schedlab.instances import Workload, WorkloadError
 from schedlab.models import Checkpointing, Cooling, Dispatch, Job, NodeEvent, Queue, Running, StepFunction
 from schedlab.models.profiles import Wish, profile_of
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation import (
     Feature,
     OnDemandJob,

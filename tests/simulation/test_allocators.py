@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
-from schedlab.simulation.allocators import allocator_of
+from schedlab.simulation.dispatchers.policy import allocator_of
 
 PLATFORM = sl.Platform([sl.NodeGroup("big", 2, {"cores": 16}), sl.NodeGroup("small", 3, {"cores": 4})])
 

@@ -18,8 +18,7 @@ from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
 from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.groups import groups_of, size_name, sizes_asked, spreads_of
-from schedlab.simulation.metrics import job_figures, metrics, recorded
+from schedlab.simulation.metrics import groups_of, job_figures, metrics, recorded, size_name, sizes_asked, spreads_of
 from schedlab.simulation.predictors import LastTwo
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])

@@ -13,7 +13,7 @@ from schedlab.instances.files.writing import write_whole
 from schedlab.models import Eviction, Platform
 from schedlab.simulation import Evictor, Preemption, evictor_of, simulate
 from schedlab.simulation.metrics import metrics
-from schedlab.simulation.on_demand_jobs import Stream
+from schedlab.simulation.preemption import Stream
 
 EVICTORS = ("none", "kill", "greedy", "dp", "dp-knee", "reserve:512")
 METHODS = ("dp", "greedy", "kill")

@@ -34,8 +34,7 @@ from schedlab.bench.errors import WrongUse
 from schedlab.instances import Instance, Workload
 from schedlab.models import Cooling, Profit, StepFunction
 from schedlab.models.array_types import Floats
-from schedlab.models.profit.cooling import Point
-from schedlab.models.profit.problem import JOULES, segments_between
+from schedlab.models.profit.problem import JOULES, Point, segments_between
 
 Slice = tuple[float, int, float]
 """Euro per joule, the segment, and how many joules it can take at this price."""

@@ -11,7 +11,7 @@ from schedlab.bench.pages.figures import PANEL, figure
 from schedlab.bench.pages.panels import draw_grouped
 from schedlab.bench.pages.svg import COLOURS
 from schedlab.instances import Instance
-from schedlab.models.profit.cooling import along
+from schedlab.models.profit.problem import along
 from schedlab.models.step_function import DAY, HOUR
 
 from .replays import USUAL, centre_of

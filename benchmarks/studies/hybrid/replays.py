@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from schedlab.instances import Instance, Workload
-from schedlab.instances.files.folder import content_of
+from schedlab.instances.files.reading import content_of
 from schedlab.instances.files.writing import write_whole
 from schedlab.models import Profit
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation import Simulation, parse_dispatcher, simulate
 from schedlab.simulation.energy import Centre, Machine, Runs, account, power_of
 from schedlab.simulation.node_policies import NODE_POLICIES

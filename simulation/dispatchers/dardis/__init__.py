@@ -3,8 +3,19 @@
 from ....later import names_later
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "messages": ("Answering", "Extend", "Limits", "Placement", "Release", "Request", "Wish", "joined"),
-    "names": ("GENERATORS", "POLICIES", "SETUPS"),
+    "messages": (
+        "Answering",
+        "Extend",
+        "GENERATORS",
+        "Limits",
+        "POLICIES",
+        "Placement",
+        "Release",
+        "Request",
+        "SETUPS",
+        "Wish",
+        "joined",
+    ),
     "nodes": ("NodeManagers", "limits_of"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -15,13 +15,11 @@ from ....errors import WrongValue
 from ....models import Job, Platform, ProblemError, Queue, Running
 from ....models.array_types import Ints
 from ....models.desired_profile import DesiredProfile
-from ....models.excerpt import with_short_repr
-from ....models.words import how_many
+from ....models.words import how_many, with_short_repr
 from ...dispatcher import Decision, Moment, PlannedStart, Start
 from ...errors import NO_POWER
 from ...timeline import kept_free
-from .messages import Answering, Costs, Limits, Placement, Wish
-from .names import SETUPS
+from .messages import SETUPS, Answering, Costs, Limits, Placement, Wish
 from .nodes import limits_of
 from .task_manager import Calendar, Placed, Task, TaskManager
 from .transport import Connect, in_process

@@ -1,4 +1,8 @@
-"""The messages between the task manager and the node managers, and the cost of the phases of the protocol."""
+"""The messages between the task manager and the node managers, and the cost of the phases of the protocol.
+
+The names of DARDIS dispatchers stand here too: three setups [Bridi2018, 5.3.3 to 5.3.5], and all combinations of their parts
+[Bridi2016].
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....models.array_types import Bools, Floats, Ints
-from ....models.excerpt import with_short_repr
+from ....models.words import with_short_repr
 
 # --- The messages between the task manager and the node managers.
 #
@@ -324,3 +328,23 @@ class Costs:
             array = np.array(values or [0.0])
             entries |= {f"{name}_mean": float(array.mean()), f"{name}_sd": float(array.std())}
         return entries
+
+
+GENERATORS = ("first", "uniform", "exponential")
+POLICIES = ("min-start", "max-prob", "min-prob", "random")
+
+
+class Setup(NamedTuple):
+    """A generator, a policy, and whether ends of jobs start backfilling."""
+
+    generator: str
+    policy: str
+    backfilling: bool = False
+
+
+SETUPS = {
+    "throughput": Setup("first", "min-start", backfilling=True),
+    "profile": Setup("uniform", "random"),
+    "balance": Setup("exponential", "max-prob"),
+    **{f"{generator}/{policy}": Setup(generator, policy) for generator in GENERATORS for policy in POLICIES},
+}

@@ -14,8 +14,7 @@ from ....heuristics.kernels.profile import NEVER, Profile, grown, occupy, segmen
 from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal, internal_borrowing
 from ....models.desired_profile import ProfileArrays
-from .messages import Answering, Event, Extend, Limits, Offers, Placement, Release, Request, Wish, no_offers
-from .names import GENERATORS
+from .messages import GENERATORS, Answering, Event, Extend, Limits, Offers, Placement, Release, Request, Wish, no_offers
 
 # --- Random numbers that are functions of what they are drawn for.
 #

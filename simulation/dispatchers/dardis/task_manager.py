@@ -11,8 +11,7 @@ import numpy as np
 from ....errors import WrongValue
 from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal
-from .messages import Costs, Extend, Offers, Placement, Release, Request
-from .names import POLICIES
+from .messages import POLICIES, Costs, Extend, Offers, Placement, Release, Request
 from .nodes import below, key_of, mixed, moves_of
 from .transport import Transport
 

@@ -126,7 +126,7 @@ class TestNames:
     def test_a_message_of_a_run(self, bench, day, tmp_path, monkeypatch):
         """The table of ``bench run`` shows the message of an earlier record."""
         results = tmp_path / "results"
-        monkeypatch.setattr("schedlab.bench.runs.local_executor.Child", None)  # no run is started
+        monkeypatch.setattr("schedlab.bench.runs.executors.Child", None)  # no run is started
         from schedlab.bench import RunRequest
         from schedlab.instances import load
 
@@ -294,12 +294,15 @@ class TestStops:
             ("schedlab.bench.cli.importing.write", ("import", "swf", "log.swf", "--out", "out")),
             ("schedlab.bench.cli.importing.read_weather", ("import", "weather", "x", "--out", "out")),
             ("schedlab.bench.replays.case.read_trace", ("import", "curie", "x", "--out", "out")),
-            ("schedlab.bench.cli.generate.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
+            ("schedlab.bench.cli.importing.write", ("generate", "eurora", "--jobs", "3", "--out", "out")),
             ("schedlab.bench.runs.view.load", ("show", "eurora_99")),
             ("schedlab.bench.pages.plot.files", ("plot", "out")),
             ("schedlab.bench.cli.guide.files", ("guide", "out")),
             ("schedlab.bench.records.store.files", ("verify", "out")),
-            ("schedlab.bench.cli.export.lower", ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out")),
+            (
+                "schedlab.bench.cli.instances.lower",
+                ("export", "eurora_99", "--formulation", "pool@900s", "--out", "out"),
+            ),
         ],
         ids=lambda words: " ".join(words)[:15] if isinstance(words, tuple) else "",
     )

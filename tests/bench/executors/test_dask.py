@@ -193,7 +193,7 @@ def test_wrong_use_is_refused_before_anything_runs(tmp_path, cluster, monkeypatc
         WrongUse, match=r"a run has 3 threads, the largest Dask worker 1: start workers with --nthreads 3"
     ):
         perform(tmp_path, runs_of("work:0", threads=3), None, None, cluster)
-    monkeypatch.setattr("schedlab.bench.runs.local_executor.write_whole", lambda path, text: None)
+    monkeypatch.setattr("schedlab.bench.runs.executors.write_whole", lambda path, text: None)
     with pytest.raises(
         WrongUse, match=r"the Dask worker tcp://\S+ cannot see the folder \S+out: choose --out on a file"
     ):

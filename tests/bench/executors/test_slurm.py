@@ -18,8 +18,7 @@ from bench.executors.test_dask import PLANTED, Heard, marks, runs_of
 from schedlab.bench import FolderPlan, WrongUse, supervise_all
 from schedlab.bench.records import Store, read
 from schedlab.bench.runs import slurm_executor as executor
-from schedlab.bench.runs.executors import Setting, Task
-from schedlab.bench.runs.local_executor import needed
+from schedlab.bench.runs.executors import Setting, Task, needed
 from schedlab.bench.runs.slurm_executor import SlurmExecutor, groups, packed, script_of, write_batch
 
 # Each command is this script under the name of a command of SLURM; the elements of arrays are files NAME|JOB|INDEX.PID.
@@ -171,7 +170,7 @@ def test_a_node_that_cannot_perform_the_runs_ends_the_command(tmp_path, slurm, m
 
 
 def test_a_node_with_another_version_says_so(tmp_path, slurm, monkeypatch):
-    monkeypatch.setattr("schedlab.bench.runs.local_executor.__version__", "0.0.1")  # of the bench, not of the element
+    monkeypatch.setattr("schedlab.bench.runs.executors.__version__", "0.0.1")  # of the bench, not of the element
     with pytest.raises(WrongUse, match=r"the SLURM node \S+ has schedlab \S+, expected 0.0.1"):
         perform(tmp_path, runs_of("work:0"))
     assert not marks(tmp_path)

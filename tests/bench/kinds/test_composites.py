@@ -10,7 +10,7 @@ from schedlab.bench import Run, RunRequest, View, plan
 from schedlab.bench.cli.app import main
 from schedlab.bench.kinds.dispatch import run_composite
 from schedlab.bench.records import files, read
-from schedlab.bench.runs.local_executor import HandOver, with_best
+from schedlab.bench.runs.executors import HandOver, with_best
 from schedlab.instances import load, write
 from schedlab.methods import parse_method
 

@@ -7,8 +7,8 @@ import pytest
 import schedlab as sl
 from schedlab.backends import Incumbent
 from schedlab.bench import Run, View
-from schedlab.bench.runs import local_executor as handover
-from schedlab.bench.runs.local_executor import HandOver, handed_over, path_of, remove, with_best
+from schedlab.bench.runs import executors as handover
+from schedlab.bench.runs.executors import HandOver, handed_over, path_of, remove, with_best
 from schedlab.heuristics import multi_search
 from schedlab.instances import load
 

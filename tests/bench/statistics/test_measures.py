@@ -7,7 +7,7 @@ from statistics import fmean, median
 import numpy as np
 import pytest
 from schedlab.bench.statistics import STATES, sample_of, statistics_of, virtual_best
-from schedlab.bench.statistics.inference import holm, interval, wilcoxon
+from schedlab.bench.statistics.comparison import holm, interval, wilcoxon
 from schedlab.bench.statistics.measures import (
     below_one,
     by_problem,

@@ -6,7 +6,7 @@ from schedlab import load
 from schedlab.heuristics.kernels import no_aggregate, objective, profit
 from schedlab.heuristics.kernels.aggregate import count_all
 from schedlab.heuristics.lns import AroundTime, LnsSearch, RuinAndRecreate, SimulatedAnnealing, Threshold
-from schedlab.heuristics.lns.operators import OwnSchedule
+from schedlab.heuristics.lns.search import OwnSchedule
 from schedlab.instances import generators
 from schedlab.models import POSTPONED
 

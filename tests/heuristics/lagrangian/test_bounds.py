@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics.lagrangian_relaxation import (
+from schedlab.heuristics.lagrangian import (
     DualStopped,
     base_rows,
     candidates,

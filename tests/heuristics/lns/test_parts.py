@@ -42,7 +42,7 @@ from schedlab.heuristics.lns import (
     Turn,
     Turns,
 )
-from schedlab.heuristics.lns.operators import OwnSchedule
+from schedlab.heuristics.lns.search import OwnSchedule
 from schedlab.models import POSTPONED, Dispatch, Job, NodeGroup, Platform, Queue
 
 RNG = np.random.default_rng(0)

@@ -24,8 +24,8 @@ from schedlab.instances import (
     read_swf,
     read_weather,
 )
-from schedlab.instances.files import lines as limits
 from schedlab.instances.files import read_lines
+from schedlab.instances.files import reading as limits
 from schedlab.instances.formats import EURORA_COLUMNS, read_cooling
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 

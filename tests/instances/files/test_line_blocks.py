@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schedlab.instances import WorkloadError
-from schedlab.instances.files import Folder, line_blocks, lines, read_lines, text_lines
+from schedlab.instances.files import Folder, line_blocks, read_lines, reading
+from schedlab.instances.files.reading import text_lines
 
 PIECES = st.sampled_from([b"a", b"12 3", b"\n", b"\r", b"\r\n", b"\xc3\xa9", b"\xff", b"\x0c", b"\xef\xbb\xbf"])
 
@@ -23,7 +24,7 @@ def test_blocks_have_the_lines_of_the_file(
     path.write_bytes(gzip.compress(data) if packed else data)
     whole = read_lines(path)
     with monkeypatch.context() as m:
-        m.setattr(lines, "CHUNK", chunk)
+        m.setattr(reading, "CHUNK", chunk)
         blocks = list(line_blocks(path))
     assert [line for block in blocks for line in block] == whole
 
@@ -56,7 +57,7 @@ def test_lines_with_their_ends_are_those_of_the_text(
     path = tmp_path / "lines"
     path.write_bytes(data)
     with monkeypatch.context() as m:
-        m.setattr(lines, "CHUNK", max(chunk, 3))  # the byte order mark is in the first block
+        m.setattr(reading, "CHUNK", max(chunk, 3))  # the byte order mark is in the first block
         found = list(text_lines(path))
     assert found == list(io.StringIO(data.removeprefix(b"\xef\xbb\xbf").decode(), newline=""))
 
@@ -65,7 +66,7 @@ def test_rows_of_a_table_are_read_block_by_block(tmp_path: Path, monkeypatch: py
     text = 'name,note\r\na,"x\ny"\r\nb\r\nc,z\r\n'
     (tmp_path / "t.csv").write_bytes(text.encode())
     for chunk in (3, 20, 2**20):
-        monkeypatch.setattr(lines, "CHUNK", chunk)
+        monkeypatch.setattr(reading, "CHUNK", chunk)
         folder = Folder(tmp_path)
         folder.faults.clear()  # there is no instance.toml
         assert [(r.line, r.cells) for r in folder.rows("t.csv", ["name", "note"])] == [
@@ -76,7 +77,7 @@ def test_rows_of_a_table_are_read_block_by_block(tmp_path: Path, monkeypatch: py
 
 
 def test_the_line_that_is_not_utf_8_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 4)
+    monkeypatch.setattr(reading, "CHUNK", 4)
     (tmp_path / "t.csv").write_bytes(b"name\na\n\xff\nb\n")
     folder = Folder(tmp_path)
     folder.faults.clear()

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from schedlab.instances import InstanceError, load, write
 from schedlab.instances.files import ForeignFile, content_of, own_file
-from schedlab.models.excerpt import excerpt
+from schedlab.models.words import excerpt
 
 SETTINGS = """\
 kind = "profit"

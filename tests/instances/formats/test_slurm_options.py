@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from schedlab import WrongValue
 from schedlab.instances import dependencies_of
 from schedlab.instances.formats import begin_after, duration
-from schedlab.instances.formats.slurm_options import nodes_of, submitted
+from schedlab.instances.formats.slurm_values import nodes_of, submitted
 from schedlab.instances.site_columns import dependency_text
 from schedlab.models import Dependency, Gres, SiteRequest
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from schedlab.instances import SiteColumns, TextColumn, Trace, logged, read_trace
-from schedlab.instances.files import lines
+from schedlab.instances.files import reading
 
 Writer = Callable[[str, str], Path]
 
@@ -81,7 +81,7 @@ def test_the_size_of_a_block_changes_nothing(
 ) -> None:
     path = file("log", LOGS[format][0])
     whole = content(read_trace(path, format))
-    monkeypatch.setattr(lines, "CHUNK", size)
+    monkeypatch.setattr(reading, "CHUNK", size)
     monkeypatch.setattr(logged, "ROWS", 1 + size // 100)
     assert content(read_trace(path, format)) == whole
 
@@ -91,7 +91,7 @@ def test_the_size_of_a_block_changes_nothing(
 def test_a_damaged_line_of_a_later_block_is_named(
     file: Writer, monkeypatch: pytest.MonkeyPatch, format: str, size: int
 ) -> None:
-    monkeypatch.setattr(lines, "CHUNK", size)
+    monkeypatch.setattr(reading, "CHUNK", size)
     path = file("log", LOGS[format][0])
     bad = read_trace(path, format).report.bad_lines
     assert [b.line for b in bad] == LOGS[format][1]
@@ -105,13 +105,13 @@ def test_a_packed_log_is_unpacked_block_by_block(
     path, packed = file("log", LOGS[format][0]), tmp_path / "packed" / "log"
     packed.parent.mkdir()
     packed.write_bytes(gzip.compress(LOGS[format][0].encode()))
-    monkeypatch.setattr(lines, "CHUNK", 90)
+    monkeypatch.setattr(reading, "CHUNK", 90)
     whole, unpacked = content(read_trace(path, format)), content(read_trace(packed, format))
     assert {k: v for k, v in unpacked.items() if k != "report"} == {k: v for k, v in whole.items() if k != "report"}
 
 
 def test_components_of_a_slurm_job_may_be_far_from_each_other(file: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 1)
+    monkeypatch.setattr(reading, "CHUNK", 1)
     trace = read_trace(file("log", SACCT), "sacct")
     assert trace.ids == ("11", "20", "13_7", "13_8")
     assert [c.units for c in trace.chunks[1]] == [2, 1]
@@ -132,7 +132,7 @@ def test_the_text_of_a_log_is_never_in_memory_as_a_whole(
 ) -> None:
     head, line = LONG[format]
     path = file("log", head + "".join(line.format(k, "x" * 4000) for k in range(1000)))
-    monkeypatch.setattr(lines, "CHUNK", 2**16)
+    monkeypatch.setattr(reading, "CHUNK", 2**16)
     read_trace(file("first", head + line.format(1, "x")), format)  # first use of libraries
     tracemalloc.start()
     trace = read_trace(path, format)

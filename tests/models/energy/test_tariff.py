@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from schedlab.instances import InstanceError
 from schedlab.instances.files.profile_file import read_tariff
 from schedlab.models import ProblemError, StepFunction
-from schedlab.models.tariff import Tariff, integral
+from schedlab.models.step_function import Tariff, integral
 
 
 @st.composite

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from schedlab.bench.runs.executors import Setting
-from schedlab.bench.runs.local_executor import LocalExecutor
+from schedlab.bench.runs.executors import LocalExecutor, Setting
 
 
 class Listing(LocalExecutor):

@@ -9,7 +9,7 @@ import schedlab as sl
 from schedlab import account as profit_account
 from schedlab.models import Cooling, ProblemError, StepFunction
 from schedlab.models.profit import makespan
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation.energy import (
     Centre,
     Machine,

@@ -15,7 +15,7 @@ from schedlab.instances import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles import flat, nodes_on
 from schedlab.models.registry import WrongOption
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation import Hybrid, SimulationError, is_dispatcher, parse_dispatcher
 from schedlab.simulation.dispatchers.dardis import NodeManagers, Request, Wish
 from schedlab.simulation.dispatchers.hybrid import limits_of, wished

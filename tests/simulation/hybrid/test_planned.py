@@ -8,7 +8,7 @@ import pytest
 import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Cooling, Dispatch, Job, NodeGroup, Platform, Queue
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation import Planned, SimulationError, parse_dispatcher
 from schedlab.simulation.energy import Centre
 

@@ -11,7 +11,7 @@ from schedlab import WrongValue
 from schedlab.models import DesiredProfile, NodeEvent
 from schedlab.models.profiles import Steps, daily, flat
 from schedlab.models.reservations import Reservation
-from schedlab.models.tariff import Tariff
+from schedlab.models.step_function import Tariff
 from schedlab.simulation import Decision, NodeDecision, PlannedStart, SimulationError, Start, Switching, violations
 from schedlab.simulation.energy import Centre, Machine, replay_energy
 from schedlab.simulation.node_policies import ON

@@ -17,8 +17,7 @@ from schedlab.simulation import (
     requeue_of,
     violations,
 )
-from schedlab.simulation.on_demand_jobs import Failure, FailureRate, events_of
-from schedlab.simulation.preemption import Daly, Young
+from schedlab.simulation.preemption import Daly, Failure, FailureRate, Young, events_of
 
 MACHINE = Platform([NodeGroup("n", 4, {"cores": 1})])
 # 100 MB on each node: 4 s for 2 nodes by the file system (50 MB/s)
