@@ -41,9 +41,9 @@ from .base import (
     compiled_repr,
     own_values,
     own_variable,
+    require_range,
 )
-from .decompositions.constructs import Construct
-from .exact_range import require_range
+from .decompositions.decomposition import Construct
 from .solver_thread import run_in_thread
 
 # --- Parameters of CP Optimizer by name: ``CpoParameters`` of docplex.

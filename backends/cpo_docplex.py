@@ -80,8 +80,7 @@ from ..models.language.expressions import (
     atoms_below,
 )
 from ..models.language.quantities import Number, Window
-from .base import OBJECTIVE, Conflict, Limits, MissingConstruct, Outcome, Status, WarmStart, Watch
-from .exact_range import in_lowest_terms
+from .base import OBJECTIVE, Conflict, Limits, MissingConstruct, Outcome, Status, WarmStart, Watch, in_lowest_terms
 from .solver_thread import SolverLog
 
 # --- Step functions of time: calendars of starts, forbidden windows, and capacities that vary.

@@ -34,8 +34,8 @@ from .base import (
     own_values,
     own_variable,
 )
-from .decompositions.constructs import NOT_LINEAR
-from .linear.constraints import IntervalColumns
+from .decompositions.decomposition import NOT_LINEAR
+from .linear.expressions import IntervalColumns
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range, safe_bound
 from .linear.lowering import Lowered, column_names, lower, require_options, row_names
 from .solver_thread import SolverLog, run_in_thread

@@ -50,7 +50,7 @@ from ..models.language.expressions import (
 )
 from ..models.language.quantities import Number
 from .decompositions.chain import Chain
-from .decompositions.constructs import PRECEDENCES, Construct
+from .decompositions.decomposition import PRECEDENCES, Construct
 
 SUPPORTS = PRECEDENCES | {
     Construct.INTERVAL,

@@ -34,7 +34,7 @@ from .base import (
     own_values,
     own_variable,
 )
-from .decompositions.constructs import NOT_LINEAR
+from .decompositions.decomposition import NOT_LINEAR
 from .highs import BROKEN, HALF, INTEGRALITY, OF_OBJECTIVE, SMALL, TIGHTER, TOLERANCE, TOLERANCE_NAME, cost_unit
 from .highs import check as check_highs
 from .linear.form import ENTRIES_PER_SECOND, LinearForm, require_range

@@ -92,7 +92,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
     "clock": ("Clock", "KernelStopped", "running"),
     "list_scheduling": ("Joins", "order_by", "tiny"),
     "method": ("fields_of", "from_text"),
-    "neighbourhood_solve": ("improve_placed",),
+    "relaxation": ("improve_placed",),
     "project.arrays": ("ProjectArrays",),
 }
 __getattr__ = names_later(__name__, LATER, inner=INNER)

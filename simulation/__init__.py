@@ -73,7 +73,7 @@ LATER = {  # module: its names
     "verify": ("violations",),
 }
 INNER = {  # the same for names that other packages of schedlab read; they are not public
-    "desired_use": ("desired_figures", "mean_curves"),
+    "curves": ("desired_figures", "mean_curves"),
     "dispatchers.policy": (
         "CORRECTIONS",
         "WITHIN_PROFILE",

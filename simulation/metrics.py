@@ -20,8 +20,7 @@ from ..models.comparing import hashable
 from ..models.dispatch.jobs import SiteRequest
 from ..models.platform import Platform
 from ..models.words import hint, how_many, with_short_repr
-from .curves import left_at, over_time, queue_curve, share_used, usage, use_curve
-from .desired_use import desired_figures, power_peak
+from .curves import desired_figures, left_at, over_time, power_peak, queue_curve, share_used, usage, use_curve
 from .dispatcher import Ended
 from .predictors import Accuracy, accuracy
 from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, ReplayData
@@ -800,7 +799,7 @@ class Metrics:
     desired : mapping of str to mapping
         The use beside the desired profile, for the resources with a wish: ``"over"``: volume of use above it, summed over
         the nodes, in amount-hours; ``"machine_over"``: the same for the whole machine; ``"dissimilarity"`` and
-        ``"squared_distance"``, without unit. See ``schedlab.simulation.desired_use``. Empty without a profile.
+        ``"squared_distance"``, without unit. See ``schedlab.simulation.curves``. Empty without a profile.
     power_peak : float
         The greatest power of all running jobs in watts; None if the power of a job is unknown.
     preemption : mapping of str to float

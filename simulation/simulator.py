@@ -28,13 +28,12 @@ from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, Slurm, allo
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .engine import STOPPED, Engine, OnProgress
 from .errors import ONE_REQUEST
-from .features.arrivals import Dependencies, UserRequests
 from .features.batch_server import NodeEvents, batch_server, split_events
 from .features.feature import Feature
 from .features.limits import Limits, LimitsOf, RunningLimits, desired_of, lent, licences_of, limits_of
 from .features.node_power import node_power
 from .features.on_demand import OnDemand
-from .features.running import RunningAtBegin, nodes_that_run
+from .features.running import Dependencies, RunningAtBegin, UserRequests, nodes_that_run
 from .features.site_limits import limits_of_site, node_events_of, on_site
 from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching

@@ -28,7 +28,7 @@ from ..models.problem import part_name
 from ..models.server_events import ServerEvent
 from ..models.site import QOS, Partition, SchedulerSettings, Site
 from ..models.words import how_many
-from .desired_use import Pieces, pieces_of, power_steps
+from .curves import Pieces, pieces_of, power_steps
 from .features.running import with_rows
 from .features.site_limits import Owner, owners_of
 from .node_policies import BOOTING, OFF, ON, SHUTTING_DOWN, STATE_NAMES

@@ -38,7 +38,7 @@ CONTROL_FLOW = {
 PROTOCOLS = {
     ("bench/cli/instances.py", "KeyboardInterrupt"),  # Ctrl-C, passed on after the answer
     ("later.py", "AttributeError"),  # module.__getattr__
-    ("backends/cpsat/native.py", "AttributeError"),  # CpModel.__getattr__
+    ("backends/cpsat/expressions.py", "AttributeError"),  # CpModel.__getattr__
     ("bench/cli/app.py", "KeyError"),  # ImportedCommands is a mapping
     ("backends/conformance/planted.py", "RuntimeError"),  # a process of a developers' tool failed
     ("instances/files/reading.py", "RecursionError"),  # caught three lines below

@@ -56,9 +56,9 @@ from ..base import (
     compiled_repr,
     own_values,
     own_variable,
+    require_data,
 )
-from ..decompositions.constructs import NOT_RESERVOIR, STATES, Construct
-from ..exact_range import require_data
+from ..decompositions.decomposition import NOT_RESERVOIR, STATES, Construct
 from ..solver_thread import SolverLog, run_in_thread
 from .lowering import Choices, CpSatLowering
 

@@ -29,8 +29,7 @@ from ...models.language.calendars import FULL
 from ...models.language.expressions import Atom, Attribute, Max, Neighbours
 from ..base import MissingConstruct
 from ..decompositions.constraints import Stretch, breaks_only, percents_of_work, stretches
-from .expressions import CpSatExpressions
-from .native import Form, NativeModel, WholeForm
+from .expressions import CpSatExpressions, Form, NativeModel, WholeForm
 
 
 class Lowering(Protocol):

@@ -38,10 +38,18 @@ from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
 from ...models.language.quantities import Window
 from ..base import MissingConstruct
-from ..decompositions.constructs import NOT_RESERVOIR, of_level
+from ..decompositions.decomposition import NOT_RESERVOIR, of_level
 from .constraints import Sequences, stated, sums_times, work_done
-from .expressions import CpSatExpressions
-from .native import Form, NativeModel, NumberRangeError, Objective, WholeForm, message, set_objective
+from .expressions import (
+    CpSatExpressions,
+    Form,
+    NativeModel,
+    NumberRangeError,
+    Objective,
+    WholeForm,
+    message,
+    set_objective,
+)
 
 # --- Many native variables, intervals and demands at once.
 #

@@ -14,7 +14,7 @@ docstring:
 """
 
 from ...later import names_later
-from .constructs import ALL, LEVELS, NOT_LINEAR, SEQUENCES, STATED, STATES, Construct, constructs_of
+from .decomposition import ALL, LEVELS, NOT_LINEAR, SEQUENCES, STATED, STATES, Construct, constructs_of
 
 __all__ = ["ALL", "Construct", "LEVELS", "NOT_LINEAR", "SEQUENCES", "STATED", "STATES", "constructs_of"]
 

@@ -31,8 +31,8 @@ from ..base import (
     compiled_repr,
     own_values,
     own_variable,
+    require_range,
 )
-from ..exact_range import require_range
 from ..linear.form import LinearForm
 from ..linear.lowering import lower
 from .constraints import (
@@ -52,8 +52,20 @@ from .constraints import (
     Transitions,
     VariableDemands,
 )
-from .constructs import ALL, NOT_LINEAR, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, atoms_of, constructs_of
-from .decomposition import Decomposition, Step, Variables
+from .decomposition import (
+    ALL,
+    NOT_LINEAR,
+    PRECEDENCES,
+    SEQUENCES,
+    STATED,
+    STATES,
+    Construct,
+    Decomposition,
+    Step,
+    Variables,
+    atoms_of,
+    constructs_of,
+)
 from .expressions import Arithmetic, Functions, Optionals, Origin, Overlaps, RealNumbers, Relations, StartWindows
 
 # --- The choice and the sequence of decompositions for a model and a backend.

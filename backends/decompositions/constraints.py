@@ -47,8 +47,18 @@ from ...models.language.constraints import StateUse
 from ...models.language.expressions import Function, Neighbours, linear
 from ...models.language.levels import segments
 from ...models.language.sequences import by_start
-from .constructs import LEVELS, OF_STATED, PRECEDENCES, SEQUENCES, STATED, STATES, Construct, of_level, of_state
-from .decomposition import Decomposition
+from .decomposition import (
+    LEVELS,
+    OF_STATED,
+    PRECEDENCES,
+    SEQUENCES,
+    STATED,
+    STATES,
+    Construct,
+    Decomposition,
+    of_level,
+    of_state,
+)
 
 # --- Decompositions of cumulative: stepwise capacities, variable demands, and the constraint itself.
 

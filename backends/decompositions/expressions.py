@@ -58,8 +58,7 @@ from ...models.language.expressions import (
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
 from ...models.language.quantities import Number, Window
-from .constructs import FUNCTIONS, Construct, whole
-from .decomposition import Decomposition, Steps, Variables
+from .decomposition import FUNCTIONS, Construct, Decomposition, Steps, Variables, whole
 
 # --- Decompositions of products, quotients, remainders and elements of expressions: binary digits, or a choice of values.
 #

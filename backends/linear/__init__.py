@@ -3,9 +3,9 @@
 ``lower`` chooses a lowering and returns the linear program as sparse arrays. The formulas of each part stand in the
 docstring of its module:
 
-- ``constraints``: presence, size, end and start of an interval; alternative, synchronize, precedence
-- ``expressions``: max, min, holds, overlap, element, piecewise
-- ``pairwise``, ``time_indexed`` on the slots of a grid, ``energy``: no_overlap and cumulative
+- ``expressions``: presence, size, end and start of an interval; alternative, synchronize, precedence; max, min, holds,
+  overlap, element, piecewise
+- ``lowering`` (pairwise), ``time_indexed`` on the slots of a grid, ``energy``: no_overlap and cumulative
 - ``form``: the sparse arrays, numerical limits, and a valid bound from inexact duals
 
 Symbols used in all of them, for an interval i (times and sizes in seconds)::
@@ -18,7 +18,7 @@ Symbols used in all of them, for an interval i (times and sizes in seconds)::
 """
 
 from ...later import names_later
-from .constraints import IntervalColumns
+from .expressions import IntervalColumns
 from .form import Blocks, LinearForm
 from .lowering import Lowered, lower, require_options
 

@@ -22,9 +22,8 @@ from ...models.language import (
 )
 from ...models.language.expressions import Atom, Overlap
 from ..base import Exactness, GridOption
-from . import constraints
-from .constraints import ColumnStarts
-from .expressions import LinearExpressions
+from . import expressions
+from .expressions import ColumnStarts, LinearExpressions
 from .form import INF, Affine, FormBuilder, Point
 from .time_indexed import Grid
 
@@ -183,12 +182,12 @@ class Energy:
         return assignment
 
     def alternative(self, c: Alternative) -> None:
-        """Add the rows of an alternative (see ``constraints``)."""
-        constraints.alternative(self.form, self.intervals, c)
+        """Add the rows of an alternative (see ``expressions``)."""
+        expressions.alternative(self.form, self.intervals, c)
 
     def forbid_extent(self, c: ForbidExtent) -> None:
-        """Add the rows of a forbid_extent (see ``constraints``)."""
-        constraints.forbid_extent(self.form, self.intervals, c)
+        """Add the rows of a forbid_extent (see ``expressions``)."""
+        expressions.forbid_extent(self.form, self.intervals, c)
 
     def no_overlap(self, c: NoOverlap) -> None:
         """Add the rows of a no_overlap: a resource with demands and capacity 1. Transition times are left out."""

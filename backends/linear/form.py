@@ -17,7 +17,7 @@ from ...models.array_types import Floats, Ints
 from ...models.deadline import look
 from ...models.language import Assignment, Model
 from ...models.words import with_short_repr
-from ..exact_range import variable_sizes
+from ..base import variable_sizes
 
 # --- A mixed-integer linear program as sparse arrays, and the builder that fills the arrays block by block.
 #

@@ -35,9 +35,8 @@ from ...models.language.expressions import Atom, Attribute, Element, Holds, Max,
 from ...models.language.quantities import Window
 from ...models.words import how_many
 from ..base import Exactness, GridOption, Side
-from ..linear import constraints
-from .constraints import IntervalColumns, Intervals
-from .expressions import GE, LinearExpressions
+from . import expressions
+from .expressions import GE, IntervalColumns, Intervals, LinearExpressions
 from .form import ENTRIES_PER_SECOND, INF, Affine, FormBuilder, Point, column, ranges
 
 # --- Time grids for the time-indexed and the energy lowering.
@@ -506,14 +505,14 @@ def _atom(atom: Atom, of: Fields) -> Floats:
 #
 # L is the set of starts of i that are too late to run before j and too early to run after it. At most one ``x[i,l]`` is 1,
 # so this is exact, without binaries for the order. Intervals of variable size, and all intervals of a grid whose slots are
-# not single times, have the rows of ``schedlab.backends.linear.constraints``; so have points whose order needs ranks.
+# not single times, have the rows of ``schedlab.backends.linear.expressions``; so have points whose order needs ranks.
 
 
 def forbid_extent(form: FormBuilder, intervals: SlotStarts, c: ForbidExtent) -> None:
     """Add the rows of a forbid_extent."""
     v = c.interval
     if not _plain(intervals, v) or v.size_lo == 0:
-        constraints.forbid_extent(form, intervals, c)
+        expressions.forbid_extent(form, intervals, c)
         return
     a, b = intervals.range(v)
     times = intervals.slots.first[a:b]
@@ -530,7 +529,7 @@ def transitions(form: FormBuilder, intervals: SlotStarts, c: NoOverlap) -> None:
     cycles = c.cyclic_points()
     ranked = {pair for some in cycles for pair in combinations(some, 2)}
     for some in cycles:
-        constraints.transitions(form, intervals, c.part(some))
+        expressions.transitions(form, intervals, c.part(some))
     for a, b in combinations(range(len(c.intervals)), 2):
         v, w = c.intervals[a], c.intervals[b]
         if (a, b) in ranked or not c.separated(a, b):
@@ -538,7 +537,7 @@ def transitions(form: FormBuilder, intervals: SlotStarts, c: NoOverlap) -> None:
         if _plain(intervals, v) and _plain(intervals, w):
             _pair(form, intervals, v, w, (c.transition(a, b), c.transition(b, a)))
         else:
-            constraints.transitions(form, intervals, c.part((a, b)))
+            expressions.transitions(form, intervals, c.part((a, b)))
 
 
 def predict_transitions(c: NoOverlap, slots: Ints, cells: Ints) -> tuple[int, int]:
@@ -803,7 +802,7 @@ class TimeIndexed:
         """Add the rows of an alternative: slot by slot if sizes are equal and fixed, else those of ``constraints``."""
         same_size = all((v.size_lo, v.size_hi) == (c.interval.size_lo,) * 2 for v in (c.interval, *c.options))
         if not same_size or not (self.intervals.single or all(o.windows == c.interval.windows for o in c.options)):
-            constraints.alternative(self.form, self.intervals, c)
+            expressions.alternative(self.form, self.intervals, c)
             return
         members = [self.intervals.range(v) for v in (c.interval, *c.options)]
         times = np.unique(np.concatenate([self.slots.first[a:b] for a, b in members]))
@@ -812,7 +811,7 @@ class TimeIndexed:
             at = row + np.searchsorted(times, self.slots.first[a:b])
             self.form.entries(at, np.arange(a, b) + self.intervals.x, 1.0 if k else -c.count)
         if not self.intervals.single:
-            constraints.alternative(self.form, self.intervals, c)
+            expressions.alternative(self.form, self.intervals, c)
 
     def no_overlap(self, c: NoOverlap) -> None:
         """Add the rows of a no_overlap: at most one interval occupies each cell."""

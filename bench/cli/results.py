@@ -435,9 +435,8 @@ def report(
 
     Example: bench report results/classic --latex paper/figures --parquet runs.parquet
     """
-    from ..pages.latex import write_latex
     from ..pages.plot import replay_sections
-    from ..pages.report import content_of, write_report
+    from ..pages.report import content_of, write_latex, write_report
     from ..statistics.tables import write_parquet
 
     path = out or results / "report.html"

@@ -19,12 +19,11 @@ from ...models.dispatch.composite import checked_slack, limits_of
 from ...models.dispatch.jobs import Job
 from ...models.dispatch.objectives import find_objective
 from ...models.dispatch.problem import Dispatch
-from ...models.json_values import Figures, Number
 from ...models.platform import ProblemError
 from ...models.problem import Problem, Schedule
 from ..errors import WrongUse
 from ..records.record import agree, answer
-from ..records.store import Record
+from ..records.store import Figures, Number, Record
 from ..replays.energy import ENERGY
 from ..runs.view import DAY_REPLAYED, NOON, SMALL, WHOLE, Default, Defaults, View
 from .plain import PlainKind
@@ -222,7 +221,7 @@ class DispatchKind(PlainKind):
     @property
     def record_fields(self) -> Mapping[str, Any]:
         """The theta and limits of a composite objective, see ``composites``; reservations, see ``production``."""
-        from ...simulation.record_data import OutageJson, PreemptionJson, ProductionJson
+        from ..replays.worker import OutageJson, PreemptionJson, ProductionJson
 
         return {
             "composite": CompositeForm | None,

@@ -19,7 +19,6 @@ from ...instances import Instance
 from ...methods import Method
 from ...models import EvictionCandidate
 from ...models.eviction.problem import Eviction
-from ...models.json_values import Count, Number
 from ...models.problem import Problem, Schedule
 from ...models.words import how_many
 from ...solve import solve
@@ -27,7 +26,7 @@ from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, 
 from ..pages import Card, Section
 from ..pages.svg import single
 from ..records.record import outcome
-from ..records.store import Record
+from ..records.store import Count, Number, Record
 from ..runs.view import WHOLE, Default, Defaults, View
 from ..tables.methods import by_method, reasons, trouble, verdict, who_mends
 from .base import Drawing

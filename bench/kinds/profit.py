@@ -17,7 +17,6 @@ from typing_extensions import TypedDict
 from ...backends import UnknownName
 from ...backends.result import relative_gap
 from ...instances import Instance
-from ...models.json_values import Number, Positive, Whole
 from ...models.problem import Problem, Schedule
 from ...models.profit import problem as accounts
 from ...models.profit.guide import slope_change_pue
@@ -29,7 +28,7 @@ from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, second
 from ..pages import Card, Section
 from ..pages.svg import COLOURS, GREY, INK, as_svg, single, stacked, styled
 from ..records.record import agree
-from ..records.store import Record, equal_lengths, table
+from ..records.store import Number, Positive, Record, Whole, equal_lengths, table
 from ..runs.view import SMALL, Default, Defaults, View
 from ..tables.methods import (
     MethodRow,

@@ -11,7 +11,6 @@ from rich.console import Console
 from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...models.gantt import Gantt, draw
-from ...models.json_values import Count
 from ...models.problem import Problem, Schedule
 from ...models.project.display import TaskRow, capacities, chart, scheduled
 from ...models.project.problem import Project
@@ -19,7 +18,7 @@ from ...models.words import how_many
 from ..grid import GOOD, Column, Grid, number, percent, seconds
 from ..pages import Card, Section
 from ..pages.svg import single
-from ..records.store import Record
+from ..records.store import Count, Record
 from ..runs.view import WHOLE, Default, Defaults, View
 from ..tables.methods import ViewResults, group_by_view, status, summary
 from .base import Drawing

@@ -1,4 +1,7 @@
-"""The store of results: a folder with one JSON file for each run, its manifest, and the types of the fields of a record."""
+"""The store of results: a folder with one JSON file for each run, its manifest, and the types of the fields of a record.
+
+The types of values of JSON files have the bounds that a check of a file heeds.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,7 +29,6 @@ from ...instances.files.reading import ForeignFile, own_file
 from ...instances.files.writing import sync_folder, write_whole
 from ...models import kind as problem_kinds
 from ...models.arguments import checked
-from ...models.json_values import FINITE, LARGEST, Count, Figures, Number, Positive, Value, Whole
 from ...models.words import excerpt, how_many
 from ..errors import WrongUse, question
 from ..kinds import bench_object
@@ -36,6 +39,17 @@ if TYPE_CHECKING:
     import pandas
     from filelock import BaseFileLock
     from pydantic import TypeAdapter
+
+
+LARGEST = 2**53  # of integers: many JSON programs represent larger ones inexactly
+FINITE = sys.float_info.max
+
+Whole = Annotated[int, Ge(-LARGEST), Le(LARGEST)]
+Count = Annotated[int, Ge(0), Le(LARGEST)]
+Positive = Annotated[int, Ge(1), Le(LARGEST)]
+Number = Annotated[float, Ge(-FINITE), Le(FINITE)]
+Value = Number | list[Number | None] | None  # one objective, several ordered objectives, or unknown
+Figures = dict[str, Number | None]
 
 
 # --- Reading of JSON files, with errors that say what is wrong.

@@ -425,7 +425,7 @@ def _replay_of(record: Mapping[str, Any], jobs: Path, case: ReplayCase, settings
     """Return the replay of a record, read from its files."""
     from ...simulation.outputs import attempts_file, node_states_file, read_attempts, read_jobs, read_node_states
     from ...simulation.preemption import requeue_of
-    from ...simulation.record_data import read_preemption, read_production
+    from ..replays.worker import read_preemption, read_production
 
     simulation = record.get("simulation") or {}
     history = None
@@ -467,10 +467,10 @@ def _faults_of_run(
     from ...simulation.features.site_limits import limits_of_site
     from ...simulation.features.site_reservations import reservations_of
     from ...simulation.preemption import requeue_of
-    from ...simulation.record_data import outages_json
     from ...simulation.settings import features_of
     from ...simulation.verify import violations
     from ...simulation.verify_features import PreemptionRules
+    from ..replays.worker import outages_json
 
     slurm = _slurm_of(record["method"])
     within = limits_of(settings, case.platform, record["method"])

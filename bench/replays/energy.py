@@ -12,7 +12,6 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.profile_file import CARBON, EURO, read_series
 from ...instances.files.reading import content_of
-from ...models.json_values import Number
 from ...models.platform import ProblemError
 from ...models.profit.problem import Cooling
 from ...models.server_events import ServerEvent
@@ -20,7 +19,7 @@ from ...models.step_function import StepFunction, Tariff, check_covers
 from ...models.words import how_many
 from ..errors import WrongUse
 from ..records.record import agree
-from ..records.store import table
+from ..records.store import Number, table
 from .settings import ReplaySettings
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ from ..kernels.ruin import (
     ruin_and_recreate,
 )
 from ..list_scheduling import tiny
-from ..neighbourhood_solve import check_available, improve_placed, limits_of_turn
+from ..relaxation import check_available, improve_placed, limits_of_turn
 from .control import (
     Acceptance,
     Alternate,

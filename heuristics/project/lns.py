@@ -52,7 +52,7 @@ from ..lns.control import (
     TurnSearch,
     as_text,
 )
-from ..neighbourhood_solve import check_available, limits_of_turn
+from ..relaxation import check_available, limits_of_turn
 from .arrays import LEFT_OUT, ProjectArrays
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
 from .serial_sgs import (

@@ -18,7 +18,7 @@ from ...models.registry import NamedPart, Registry, SourceOf, WrongOption
 from ..rankers import Ranker, parse_ranker
 from .cp.dispatcher import FOLLOWING, MODELS, split_cost
 from .dardis.messages import SETUPS
-from .day_plan import EVERY, FORECAST, METHOD, VARIANTS
+from .hybrid import EVERY, FORECAST, METHOD, VARIANTS
 from .plans import FAMILY, ORDERS, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy, Slurm, needs_of, psp, psp_conservative, slurm
 

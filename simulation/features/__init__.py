@@ -4,7 +4,6 @@ from ...later import names_later
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
     "running": ("with_rows",),
-    "site_fit": ("fitted", "outside_of_log"),
     "site_limits": ("limits_of_site", "node_events_of", "not_modelled", "not_obeyed", "on_site"),
     "site_reservations": ("reservations_of",),
 }

@@ -30,10 +30,9 @@ from ...models.compiled import compiled
 from ...models.dispatch.jobs import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
 from ..agenda import Rank
-from ..features.arrivals import Dependencies
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
-from ..features.running import RunningAtBegin
+from ..features.running import Dependencies, RunningAtBegin
 from ..features.site_limits import owners_of, partitions_of_jobs, tres_of
 from ..features.site_reservations import reservations_of
 from ..records import PREEMPTED_BY

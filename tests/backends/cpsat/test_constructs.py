@@ -10,7 +10,7 @@ import pytest
 import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
-from schedlab.backends.cpsat.native import Form, NativeModel
+from schedlab.backends.cpsat.expressions import Form, NativeModel
 from schedlab.models.arguments import rational
 
 THREADS = 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import schedlab as sl
 from schedlab.bench.kinds.plain import PlainKind
-from schedlab.models.json_values import Number
+from schedlab.bench.records.store import Number
 from schedlab.instances import Instance
 from schedlab.instances.files.writing import to_csv
 from schedlab.models.kind import ProblemKind

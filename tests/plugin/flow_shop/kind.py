@@ -11,11 +11,11 @@ from schedlab import Result
 from schedlab.backends import Limits
 from schedlab.bench.kinds.base import Drawing
 from schedlab.bench.kinds.plain import PlainKind
+from schedlab.bench.records.store import Count
 from schedlab.heuristics import Heuristic, Incumbents, OnIncumbent
 from schedlab.instances import Instance
 from schedlab.instances.files import Folder, to_csv, to_toml, write_files
 from schedlab.models import Problem, Schedule
-from schedlab.models.json_values import Count
 from schedlab.models.kind import ProblemKind
 
 from .problem import FlowShop

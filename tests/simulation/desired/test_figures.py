@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, ProblemError, Queue
 from schedlab.models.profiles import Wish, daily, flat, power_cap, profile_of
 from schedlab.simulation import mean_curves
-from schedlab.simulation.desired_use import dissimilarity
+from schedlab.simulation.curves import dissimilarity
 
 MACHINE = Platform([NodeGroup("a", 2, {"cores": 4}), NodeGroup("b", 1, {"cores": 8})])
 

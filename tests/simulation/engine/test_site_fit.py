@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from schedlab import WrongValue
+from schedlab.bench.replays.case import fitted, outside_of_log
 from schedlab.instances import SiteColumns, Workload, WorkloadError
 from schedlab.models import (
     QOS,
@@ -22,7 +23,6 @@ from schedlab.models import (
     SiteRequest,
     SiteReservation,
 )
-from schedlab.simulation.features import fitted, outside_of_log
 
 SITE = Site(
     "lab",

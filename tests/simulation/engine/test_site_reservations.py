@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import schedlab as sl
+from schedlab.bench.replays.case import fitted
 from schedlab.instances import Workload, WorkloadError
 from schedlab.models import (
     Association,
@@ -21,7 +22,7 @@ from schedlab.models import (
 )
 from schedlab.models.reservations import Reservation
 from schedlab.simulation import OnDemandJob, Preemption, Switching, violations
-from schedlab.simulation.features import fitted, reservations_of
+from schedlab.simulation.features import reservations_of
 from schedlab.simulation.features.site_reservations import reserved_nodes
 from simulation.second_by_second import records
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
+from schedlab.bench.replays.case import fitted
 from schedlab.instances import Workload, read_sacct
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.log_preparation import cancellations
 from schedlab.instances.sites import read_site
 from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
 from schedlab.simulation import SlurmReplay, as_submitted, calibrate, slurm_jobs
-from schedlab.simulation.features import fitted, node_events_of
+from schedlab.simulation.features import node_events_of
 from simulation.slurm.test_calibration import FULL_SITE, LAB, needs_lab
 
 BEGIN = 1_700_000_000
