@@ -104,7 +104,7 @@ if TYPE_CHECKING:
         Task,
     )
     from .models.elements import Explanation
-    from .models.formulations import register_formulation
+    from .models.kind import register_formulation
     from .models.profit.guide import Guide
     from .models.profit.problem import account
     from .simulation.dispatchers.policy import Policy
@@ -145,7 +145,7 @@ LATER = {  # module: its names
         "Task",
     ),
     "models.elements": ("Explanation",),
-    "models.formulations": ("register_formulation",),
+    "models.kind": ("register_formulation",),
     "models.profit.guide": ("Guide",),
     "models.profit.problem": ("account",),
     "simulation.dispatchers.policy": ("Policy",),

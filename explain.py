@@ -15,7 +15,7 @@ from .models import Problem, kind
 from .models.arguments import checked, is_real
 from .models.deadline import OutOfTime, within
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
-from .models.formulations import all_formulations
+from .models.kind import all_formulations
 from .models.language import Model
 from .models.language.data import NamedConstraint
 from .models.plugins import is_false

@@ -507,15 +507,22 @@ def checked_availability(solver: Backend) -> Availability:
 
 def checked_compiled(solver: Backend, compiled: Any) -> Compiled:
     """Return what ``compile`` of a backend returned; raise WrongAnswer if it is no `Compiled`."""
-    who = f"backend {solver.name!r}: compile returned {excerpt(type(compiled).__name__)}"
+    fault = _compiled_fault(compiled)
+    if fault:
+        raise WrongAnswer(f"backend {solver.name!r}: compile returned {excerpt(type(compiled).__name__)}, {fault}")
+    return compiled  # type: ignore[no-any-return]
+
+
+def _compiled_fault(compiled: Any) -> str | None:
+    """Return what is wrong with what ``compile`` of a backend returned, and what was expected; None if it is a `Compiled`."""
     lacking = [part for part in COMPILED_PARTS if not hasattr(compiled, part)]
     if lacking:
-        raise WrongAnswer(f"{who}, which has no {' and no '.join(lacking)}; expected an object that follows Compiled")
+        return f"which has no {' and no '.join(lacking)}; expected an object that follows Compiled"
     if not isinstance(compiled.exactness, Exactness):
-        raise WrongAnswer(f"{who}, whose exactness is {excerpt(compiled.exactness)}; expected an Exactness")
+        return f"whose exactness is {excerpt(compiled.exactness)}; expected an Exactness"
     if not isinstance(compiled.size, Mapping):
-        raise WrongAnswer(f"{who}, whose size is {excerpt(compiled.size)}; expected a mapping {{name: number}}")
-    return compiled  # type: ignore[no-any-return]
+        return f"whose size is {excerpt(compiled.size)}; expected a mapping {{name: number}}"
+    return None
 
 
 def checked_outcome(name: str, outcome: object) -> Outcome:

@@ -72,14 +72,15 @@ from ..models.language.expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
     Remainder,
+    Window,
     atoms_below,
 )
-from ..models.language.quantities import Number, Window
 from .base import OBJECTIVE, Conflict, Limits, MissingConstruct, Outcome, Status, WarmStart, Watch, in_lowest_terms
 from .solver_thread import SolverLog
 

@@ -21,8 +21,8 @@ from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
 from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
 from ..models.language.data import ModelData
+from ..models.language.expressions import ModelError, pair, told, whole
 from ..models.language.model import without_end
-from ..models.language.quantities import ModelError, pair, told, whole
 from ..models.words import hint, how_many
 from .base import (
     MINIMAL,

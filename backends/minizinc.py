@@ -42,13 +42,13 @@ from ..models.language.expressions import (
     Holds,
     Max,
     Min,
+    Number,
     Overlap,
     Product,
     Quotient,
     Remainder,
     atoms_below,
 )
-from ..models.language.quantities import Number
 from .decompositions.chain import Chain
 from .decompositions.decomposition import PRECEDENCES, Construct
 

@@ -14,7 +14,7 @@ LATER = {"errors": ("WrongUse",), "records.store": ("read_results",)}
 INNER = {  # module: names that other packages of schedlab read; they are not public
     "errors": ("exit_code",),
     "grid": ("Column", "GOOD", "Grid", "Styled", "number", "percent"),
-    "runs.chosen": ("carry_out_chosen", "choose"),
+    "cli.run": ("choose",),
     "runs.process": ("UNREADABLE",),
     "runs.progress": ("how_long",),
     "runs.selection": ("Run", "RunRequest", "key_of", "parse_methods", "parse_seeds", "plan"),

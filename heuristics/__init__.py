@@ -5,13 +5,22 @@ from typing import TYPE_CHECKING
 from ..later import names_later
 
 if TYPE_CHECKING:
-    from .allocation import Allocator, allocate
     from .arrays import Placement
     from .delays import delay_search
     from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
     from .eviction import TradeOff, backtracking, greedy, trade_off
     from .incumbents import Incumbents, OnIncumbent, answer
-    from .list_scheduling import CRITERIA, ORDERINGS, ListScheduler, first_solution, move_jobs, multi_search, warm_up
+    from .list_scheduling import (
+        CRITERIA,
+        ORDERINGS,
+        Allocator,
+        ListScheduler,
+        allocate,
+        first_solution,
+        move_jobs,
+        multi_search,
+        warm_up,
+    )
     from .method import ARGUMENT, BACKEND, OPTION, START
     from .project.bounds import project_bounds
     from .project.lns import project_lns
@@ -65,16 +74,17 @@ __all__ = [
 ]
 
 LATER = {  # module: its names
-    "allocation": ("Allocator", "allocate"),
     "arrays": ("Placement",),
     "delays": ("delay_search",),
     "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
     "eviction": ("TradeOff", "backtracking", "greedy", "trade_off"),
     "incumbents": ("Incumbents", "OnIncumbent", "answer"),
     "list_scheduling": (
+        "Allocator",
         "CRITERIA",
         "ListScheduler",
         "ORDERINGS",
+        "allocate",
         "first_solution",
         "move_jobs",
         "multi_search",

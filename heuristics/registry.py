@@ -23,7 +23,7 @@ from .incumbents import OnIncumbent, accepted, answer, improves
 from .method import Method, fields_of
 
 if TYPE_CHECKING:
-    from .allocation import Allocator
+    from .list_scheduling import Allocator
 
 PLACED = ("dispatch", "profit")  # kinds of problems that list scheduling places
 Begin = Schedule | None  # a feasible schedule to start from

@@ -23,14 +23,14 @@ from ..models.problem import check_problem
 from ..models.words import UnknownName, excerpt, hint, similar
 from .classic import read_classic
 from .files.reading import SETTINGS, Folder
-from .generators import computing_centre, eurora, eurora_production, fing, lublin, theta
+from .generators import computing_centre, eurora, fing, lublin, theta
 from .generators import projects as random_projects
 from .instance import Instance
 
 SHIPPED = Path(__file__).parent
 generators: dict[str, Callable[..., Instance]] = {
     "eurora": eurora.generate,
-    "eurora-production": eurora_production.generate,
+    "eurora-production": eurora.generate_production,
     "theta": theta.generate,
     "centre": computing_centre.generate,
     "project": random_projects.generate,

@@ -34,7 +34,7 @@ from ..models import Problem
 from ..models import kind as kinds
 from ..models.arguments import Positive, is_real, is_whole, named
 from ..models.comparing import hashable
-from ..models.formulations import find_formulation, formulation_source
+from ..models.kind import find_formulation, formulation_source
 from ..models.plugins import REFERENCE, NoSuchAttribute, is_module, load_reference
 from ..models.registry import Registry
 from ..models.words import similar

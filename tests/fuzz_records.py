@@ -8,11 +8,11 @@ from tempfile import mkdtemp
 
 import fuzz_seeds as seeds
 from schedlab.backends import Incumbent, Result
-from schedlab.bench import Run, RunRequest, RunTask, carry_out_chosen, plan
+from schedlab.bench import Run, RunRequest, RunTask, plan
 from schedlab.bench.cli.app import main
+from schedlab.bench.cli.run import Chosen, Part, carry_out_chosen
 from schedlab.bench.records import Store, outcome, plain
 from schedlab.bench.records.record import record
-from schedlab.bench.runs.chosen import Chosen, Part
 from schedlab.instances import load
 from schedlab.instances.files import content_of
 from schedlab.models import Schedule

@@ -20,7 +20,7 @@ import typer
 from schedlab.backends import base
 from schedlab.bench.cli.app import app
 from schedlab.heuristics import HEURISTICS
-from schedlab.models.formulations import FORMULATIONS
+from schedlab.models.kind import FORMULATIONS
 
 ROOT = Path(schedlab.__file__).parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...errors import SolverUnavailable
 from ...models.language import Assignment, Constraint, Integer, Interval, Linear, Model
-from ...models.language.expressions import Attribute
-from ...models.language.quantities import Number, Window
+from ...models.language.expressions import Attribute, Number, Window
 from ..base import Limits
 from ..decompositions.decomposition import Copy, Steps
 from ..driver import HORIZON, compile, run

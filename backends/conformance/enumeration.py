@@ -34,8 +34,7 @@ from ...models.language import (
     UndefinedValue,
 )
 from ...models.language.constraints import expressions_of, intervals_of
-from ...models.language.expressions import Attribute, atoms_below
-from ...models.language.quantities import Number
+from ...models.language.expressions import Attribute, Number, atoms_below
 from ...models.language.semantics import violation
 
 T = TypeVar("T")

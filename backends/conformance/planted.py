@@ -56,12 +56,12 @@ from ...models.language.expressions import (
     Function,
     Holds,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
 )
-from ...models.language.quantities import Number
 from ..base import Limits
 from ..decompositions.decomposition import Copy, Steps
 from ..driver import run

@@ -34,8 +34,7 @@ from ...models.language import (
     Table,
 )
 from ...models.language.constraints import Constraint, expressions_of, intervals_of
-from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Overlap, atoms_below
-from ...models.language.quantities import Number
+from ...models.language.expressions import Atom, Attribute, Function, Holds, Max, Min, Number, Overlap, atoms_below
 from ...models.words import excerpt, with_short_repr
 from ..base import (
     MINIMAL,

@@ -33,14 +33,15 @@ from ...models.language.expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
     Remainder,
+    Window,
     atoms_below,
 )
-from ...models.language.quantities import Number, Window
 
 # --- The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
 #

@@ -36,7 +36,7 @@ from ...models.language import (
 )
 from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
-from ...models.language.quantities import Window
+from ...models.language.expressions import Window
 from ..base import MissingConstruct
 from ..decompositions.decomposition import NOT_RESERVOIR, of_level
 from .constraints import Sequences, stated, sums_times, work_done

@@ -13,8 +13,7 @@ from ...errors import LoweringTooLarge, SolverUnavailable
 from ...models.arguments import is_real
 from ...models.deadline import look
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
-from ...models.language.expressions import Atom
-from ...models.language.quantities import Number
+from ...models.language.expressions import Atom, Number
 from ..base import (
     MINIMAL,
     UNTRIED,

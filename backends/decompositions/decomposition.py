@@ -66,14 +66,15 @@ from ...models.language.expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
     Remainder,
+    Window,
     atoms_below,
 )
-from ...models.language.quantities import Number, Window
 
 
 class Construct(StrEnum):

@@ -49,15 +49,16 @@ from ...models.language.expressions import (
     Holds,
     Max,
     Min,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
     Remainder,
+    Window,
 )
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
-from ...models.language.quantities import Number, Window
 from .decomposition import FUNCTIONS, Construct, Decomposition, Steps, Variables, whole
 
 # --- Decompositions of products, quotients, remainders and elements of expressions: binary digits, or a choice of values.

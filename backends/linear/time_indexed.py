@@ -31,8 +31,18 @@ from ...models.language import (
     Synchronize,
     UndefinedValue,
 )
-from ...models.language.expressions import Atom, Attribute, Element, Holds, Max, Min, Overlap, Piecewise, atoms_below
-from ...models.language.quantities import Window
+from ...models.language.expressions import (
+    Atom,
+    Attribute,
+    Element,
+    Holds,
+    Max,
+    Min,
+    Overlap,
+    Piecewise,
+    Window,
+    atoms_below,
+)
 from ...models.words import how_many
 from ..base import Exactness, GridOption, Side
 from . import expressions

@@ -27,7 +27,7 @@ from ...models.words import how_many
 from ..errors import FAILED, WrongUse, check_file, writing
 from ..grid import DIM, WARNING, Column, Grid, count, percent, ratio, short, signed
 from ..pages import Card, Section, write_page
-from ..pages.svg import COLOURS, require_matplotlib, time_axis
+from ..pages.panels import COLOURS, require_matplotlib, time_axis
 from ..replays.settings import RESULTS, RUNS, SETTINGS, ReplaySettings, read_settings
 from ..runs.process import seconds_since_start
 from ..runs.progress import step_bar

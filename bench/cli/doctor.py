@@ -97,8 +97,7 @@ def registries() -> list[Registry[Any]]:
     from ...heuristics import HEURISTICS
     from ...instances.traces import FORMATS
     from ...models.dispatch.objectives import REGISTRY as OBJECTIVES
-    from ...models.formulations import FORMULATIONS
-    from ...models.kind import KINDS
+    from ...models.kind import FORMULATIONS, KINDS
     from ...simulation.dispatchers.policy import ALLOCATORS
     from ...simulation.dispatchers.registry import DISPATCHERS
     from ...simulation.forecasts import FORECASTS

@@ -19,7 +19,7 @@ from ...models.profit.problem import Profit
 from ...models.words import how_many, how_many_of
 from ..errors import WrongUse, writing
 from ..kinds.base import bench_kind
-from ..pages.svg import GREY, INK, styled, write_picture
+from ..pages.panels import GREY, INK, styled, write_picture
 from ..records.store import Record, files, read
 from ..records.verify import Checker
 from ..runs.view import View

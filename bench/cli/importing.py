@@ -27,8 +27,7 @@ from ...instances.files.reading import InstanceError, read_json, read_text
 from ...instances.files.writing import write_whole
 from ...instances.formats.eurora import BATCHES
 from ...instances.formats.swf import write_swf
-from ...instances.generators.eurora import KINDS
-from ...instances.generators.eurora_production import LEAST
+from ...instances.generators.eurora import KINDS, LEAST
 from ...instances.generators.lublin import lublin_workload
 from ...instances.generators.projects import MOST_MODES, MOST_RESOURCES, MOST_TASKS, NEAR
 from ...instances.generators.theta import DEADLINE, NEEDED, SOURCE, STEP

@@ -25,7 +25,7 @@ from ...instances import load, names
 from ...instances.files.writing import move_whole, write_whole
 from ...methods import SolverMethod, parse_method
 from ...models.elements import Progress
-from ...models.formulations import encoding_of
+from ...models.kind import encoding_of
 from ...models.language import Model
 from ...models.problem import Problem
 from ...models.words import how_many, how_many_of

@@ -184,7 +184,7 @@ def compare(
     from ..statistics import measures as samples
     from ..statistics.comparison import compare as compared
     from ..statistics.comparison import two_folders
-    from ..statistics.tables import show_comparison
+    from ..tables.methods import show_comparison
 
     goal = timing.goal()
     pairs = None
@@ -437,7 +437,7 @@ def report(
     """
     from ..pages.plot import replay_sections
     from ..pages.report import content_of, write_latex, write_report
-    from ..statistics.tables import write_parquet
+    from ..tables.methods import write_parquet
 
     path = out or results / "report.html"
     if path.suffix.lower() not in (".html", ".htm"):
@@ -507,7 +507,7 @@ def statistics(
     Example: bench statistics results/jsp --subset 1.. --time solver --by letters
     """
     from ..statistics import measures as samples
-    from ..statistics.tables import show_statistics, write_csv, write_parquet
+    from ..tables.methods import show_statistics, write_csv, write_parquet
 
     records = records_with(results, methods)
     known = known_of(results)

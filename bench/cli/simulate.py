@@ -18,7 +18,7 @@ from ..terminal import console_for
 from .options import Jobs, Place, Replaying, with_options
 
 if TYPE_CHECKING:
-    from ...simulation.dispatchers.dardis.network import Network
+    from ...simulation.dispatchers.dardis.transport import Network
 
 
 SIMULATE_HELP = """Replay a log or an instance under dispatchers.
@@ -256,7 +256,7 @@ class NetworkOptions:
 
     def network(self) -> Network:
         """Return the network. Raises WrongUse."""
-        from ...simulation.dispatchers.dardis.network import Network
+        from ...simulation.dispatchers.dardis.transport import Network
 
         try:
             return Network(**asdict(self))

@@ -24,7 +24,7 @@ from ...models.words import how_many
 from ...solve import solve
 from ..grid import BAD, DIM, GOOD, UNKNOWN, Column, Grid, count, fixed, number, percent
 from ..pages import Card, Section
-from ..pages.svg import single
+from ..pages.panels import single
 from ..records.record import outcome
 from ..records.store import Count, Number, Record
 from ..runs.view import WHOLE, Default, Defaults, View

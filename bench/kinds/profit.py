@@ -26,7 +26,7 @@ from ...models.words import how_many
 from ..errors import WrongUse
 from ..grid import BAD, GOOD, MARK, Column, Grid, fixed, number, percent, seconds, signed
 from ..pages import Card, Section
-from ..pages.svg import COLOURS, GREY, INK, as_svg, single, stacked, styled
+from ..pages.panels import COLOURS, GREY, INK, as_svg, single, stacked, styled
 from ..records.record import agree
 from ..records.store import Number, Positive, Record, Whole, equal_lengths, table
 from ..runs.view import SMALL, Default, Defaults, View

@@ -17,7 +17,7 @@ from ...models.project.problem import Project
 from ...models.words import how_many
 from ..grid import GOOD, Column, Grid, number, percent, seconds
 from ..pages import Card, Section
-from ..pages.svg import single
+from ..pages.panels import single
 from ..records.store import Count, Record
 from ..runs.view import WHOLE, Default, Defaults, View
 from ..tables.methods import ViewResults, group_by_view, status, summary

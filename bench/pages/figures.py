@@ -20,10 +20,17 @@ from ..statistics.measures import LEAST_SECONDS, Goal, ProfileChart, Sample, by_
 from ..tables.dispatchers import CAP_FIGURES, CapPoint, cap_grid, cap_points
 from ..tables.replays import OF_EWT, DispatcherRow, ReplayResults
 from .panels import (
+    COLOURS,
+    GREY,
+    INK,
+    LINES,
+    WIDTH,
     FrontierPoint,
     Groups,
     MeanBar,
     add_legend,
+    as_svg,
+    curve_style,
     draw_bars,
     draw_ecdf,
     draw_frontier,
@@ -31,15 +38,6 @@ from .panels import (
     draw_histogram,
     draw_over_time,
     node_curves,
-)
-from .svg import (
-    COLOURS,
-    GREY,
-    INK,
-    LINES,
-    WIDTH,
-    as_svg,
-    curve_style,
     require_matplotlib,
     side_by_side,
     single,

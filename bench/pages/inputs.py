@@ -16,7 +16,7 @@ from ...models.profiles import Wish
 from ...models.profit.problem import Cooling
 from ...models.step_function import HOUR
 from .figures import PANEL, figure
-from .svg import COLOURS, INK, side_by_side, single, styled, time_axis, write_picture
+from .panels import COLOURS, INK, side_by_side, single, styled, time_axis, write_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

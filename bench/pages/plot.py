@@ -27,8 +27,7 @@ from ..tables.dispatchers import dispatcher_columns, dispatchers_grid, further_g
 from ..tables.replays import ReplayResults, all_figures, extract_replays
 from . import Card, Section, rendered
 from .figures import figures_of, statistics_of
-from .panels import Chart, Frame, chart, with_attempts
-from .svg import require_matplotlib, side_by_side
+from .panels import Chart, Frame, chart, require_matplotlib, side_by_side, with_attempts
 
 if TYPE_CHECKING:
     from ...simulation.outputs import JobsTable

@@ -51,7 +51,7 @@ from ..statistics.measures import (
     profile_charts,
     sample_of,
 )
-from ..statistics.tables import (
+from ..tables.methods import (
     MEANING,
     MEANING_OF_BETTER,
     MEANING_OF_KNOWN,
@@ -63,7 +63,7 @@ from ..statistics.tables import (
 )
 from . import rendered
 from .figures import draw_chart
-from .svg import require_matplotlib, styled
+from .panels import require_matplotlib, styled
 
 # --- The commands that make the records of a folder again, and the machines and versions that they ran on.
 

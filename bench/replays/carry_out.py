@@ -24,8 +24,7 @@ from ...models.words import how_many
 from ..errors import WrongUse, writing
 from ..grid import WARNING, Grid, short, time_text
 from ..pages.figures import PANEL, bars, ecdf, figure
-from ..pages.panels import Shape, draw_radar
-from ..pages.svg import require_matplotlib, side_by_side
+from ..pages.panels import Shape, draw_radar, require_matplotlib, side_by_side
 from ..records.record import failed, platform_of
 from ..records.store import Record, jobs_file
 from ..runs.executors import RunTask

@@ -423,7 +423,7 @@ def connections(network: str | None, seed: int) -> Iterator[tuple[Connect | None
     if network is None:
         yield None, None
         return
-    from ...simulation.dispatchers.dardis.network import Network
+    from ...simulation.dispatchers.dardis.transport import Network
 
     parsed = Network.parse(network)
     with parsed.link() as link:

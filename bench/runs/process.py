@@ -20,7 +20,7 @@ from ...models.words import how_many
 from ..errors import WrongUse
 
 if TYPE_CHECKING:
-    from ...simulation.dispatchers.dardis.network import Network
+    from ...simulation.dispatchers.dardis.transport import Network
 
 
 try:
@@ -211,7 +211,7 @@ class Child:
 
 def check_processes(network: str, nodes: int) -> None:
     """Raise WrongUse if there are more processes of node managers than nodes."""
-    from ...simulation.dispatchers.dardis.network import Network
+    from ...simulation.dispatchers.dardis.transport import Network
 
     if Network.parse(network).processes - 1 > nodes:
         raise WrongUse(

@@ -16,7 +16,7 @@ from ...instances.workload import Workload
 from ...models.dispatch.jobs import DAY, Queue
 from ...models.dispatch.problem import Dispatch
 from ...models.eviction.problem import Eviction
-from ...models.formulations import all_formulations
+from ...models.kind import all_formulations
 from ...models.node_states import NodeEvent
 from ...models.profit.problem import Profit
 from ...models.project.problem import Project, Resource

@@ -18,7 +18,7 @@ from .jobs import DAY, Job
 from .objectives import broken_limits
 
 if TYPE_CHECKING:
-    from .data import DispatchData
+    from .eligible import DispatchData
 
 
 # --- The capacity check: a sweep over the starts and ends of jobs in time order, on flat arrays; compiled for long ones.

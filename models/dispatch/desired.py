@@ -21,7 +21,7 @@ from ..words import how_many
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
-    from .data import DispatchData
+    from .eligible import DispatchData
     from .jobs import Running
 
 

@@ -17,17 +17,17 @@ from ..arguments import checked, expect, is_number, is_real, is_whole, rational,
 from ..array_types import Floats, Ints
 from ..language import Expression, Interval, Linear, Model, Violation
 from ..language.bounds import REAL_TOLERANCE
-from ..language.quantities import Number
+from ..language.expressions import Number
 from ..platform import ProblemError
 from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_number
 from ..problem import Schedule
 from ..registry import Registry
 from ..words import UnknownName, excerpt, how_many, with_short_repr
-from .data import DispatchData
+from .eligible import DispatchData
 
 if TYPE_CHECKING:
     from ..problem import Schedule
-    from .data import DispatchData
+    from .eligible import DispatchData
     from .jobs import Job
 
 # --- The objectives of dispatching schedules from the data alone, job by job, for the verifier.

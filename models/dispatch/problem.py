@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..arguments import Natural, checked, clock_seconds, expect, is_whole, unknown_keyword
 from ..comparing import hashable
-from ..formulations import formulations_of
-from ..kind import ProblemKind
+from ..kind import ProblemKind, formulations_of
 from ..language import Violation
 from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of

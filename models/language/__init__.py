@@ -37,7 +37,7 @@ from .declarations import (
     synchronize,
     table,
 )
-from .expressions import Comparison, Expression, Integer, Interval, Linear
+from .expressions import Comparison, Expression, Integer, Interval, Linear, ModelError
 from .functions import (
     all_of,
     any_of,
@@ -67,7 +67,6 @@ from .levels import (
     step_at,
 )
 from .model import Model
-from .quantities import ModelError
 from .semantics import Evaluator, UndefinedValue
 from .sequences import IntervalSequence, same_sequence, sequence
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay, isomorphism, span

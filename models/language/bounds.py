@@ -25,6 +25,7 @@ from .expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
@@ -32,7 +33,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .quantities import Number
 
 if TYPE_CHECKING:
     from .data import ModelData

@@ -14,8 +14,21 @@ import numpy as np
 from ..arguments import named
 from ..words import how_many, with_short_repr
 from .constraints import Copier, Stated, Values
-from .expressions import Attribute, Expression, Interval, Linear, common_model, linear
-from .quantities import ModelError, Number, Window, listed, pair, told, whole
+from .expressions import (
+    Attribute,
+    Expression,
+    Interval,
+    Linear,
+    ModelError,
+    Number,
+    Window,
+    common_model,
+    linear,
+    listed,
+    pair,
+    told,
+    whole,
+)
 
 FULL = 100  # percent
 Opening = tuple[int | None, int | None]

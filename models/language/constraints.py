@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 from ..words import with_short_repr
-from .expressions import OPERATIONS, Comparison, Interval, Linear
-from .quantities import ModelError, Number, Window
+from .expressions import OPERATIONS, Comparison, Interval, Linear, ModelError, Number, Window
 
 PrecedenceKind = Literal["end_before_start", "start_before_start", "end_before_end", "start_before_end"]
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..words import hint, one_line, with_short_repr
 from .constraints import Constraint, Violation
-from .expressions import Expression, Integer, Interval, Linear
-from .quantities import ModelError, Number, pair, whole
+from .expressions import Expression, Integer, Interval, Linear, ModelError, Number, pair, whole
 
 Sense = Literal["minimize", "maximize"]
 

@@ -22,8 +22,21 @@ from .constraints import (
     Synchronize,
     Table,
 )
-from .expressions import Expression, Interval, Linear, common_model, linear
-from .quantities import LARGEST, ModelError, Number, Window, listed, pair, told, whole
+from .expressions import (
+    LARGEST,
+    Expression,
+    Interval,
+    Linear,
+    ModelError,
+    Number,
+    Window,
+    common_model,
+    linear,
+    listed,
+    pair,
+    told,
+    whole,
+)
 from .structures import VariableCapacity, VariableDelay, variable_capacity
 from .structures import variable_delay as delayed
 

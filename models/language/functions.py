@@ -24,6 +24,8 @@ from .expressions import (
     Linear,
     Max,
     Min,
+    ModelError,
+    Number,
     Overlap,
     Piecewise,
     Product,
@@ -31,8 +33,12 @@ from .expressions import (
     Remainder,
     in_brackets,
     linear,
+    listed,
+    number,
+    pair,
+    told,
+    whole,
 )
-from .quantities import ModelError, Number, listed, number, pair, told, whole
 from .structures import VariableDelay
 
 

@@ -86,6 +86,7 @@ from .expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
@@ -93,7 +94,6 @@ from .expressions import (
     Remainder,
     atoms_below,
 )
-from .quantities import Number
 from .structures import VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:

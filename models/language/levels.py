@@ -15,8 +15,7 @@ from ..arguments import named
 from ..words import with_short_repr
 from .constraints import Change, Edge, Level, StateFunction, StateUse
 from .declarations import _intervals
-from .expressions import Expression, Interval, common_model
-from .quantities import ModelError, Number, Window, listed, pair, told, whole
+from .expressions import Expression, Interval, ModelError, Number, Window, common_model, listed, pair, told, whole
 from .sequences import matrix
 
 if TYPE_CHECKING:

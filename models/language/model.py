@@ -39,9 +39,27 @@ from .constraints import (
     some,
 )
 from .data import Assignment, NamedConstraint, Sense
-from .expressions import Comparison, Expression, Integer, Interval, Linear, brief, common_model, linear
+from .expressions import (
+    LARGEST,
+    Comparison,
+    Expression,
+    Integer,
+    Interval,
+    Linear,
+    ModelError,
+    Number,
+    Window,
+    brief,
+    common_model,
+    linear,
+    listed,
+    number,
+    pair,
+    told,
+    whole,
+    windows_of,
+)
 from .horizon import UNLIMITED, Derivation, Horizon
-from .quantities import LARGEST, ModelError, Number, Window, listed, number, pair, told, whole, windows_of
 
 SUFFIXES = 8  # last starts of an answer that are tried as the first one of those without end
 LONGEST_NAME = 200  # characters of a name that is made from an expression

@@ -53,15 +53,16 @@ from .expressions import (
     Max,
     Min,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
     Quotient,
     Remainder,
+    Window,
     atoms_below,
 )
 from .levels import segments
-from .quantities import Number, Window
 from .sequences import order_of, order_violation
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from ..arguments import named
 from ..words import how_many, with_short_repr
 from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind, SameSequence
 from .declarations import _intervals
-from .expressions import Interval, Linear, Neighbours
-from .quantities import ModelError, listed, told, whole
+from .expressions import Interval, Linear, ModelError, Neighbours, listed, told, whole
 
 if TYPE_CHECKING:
     from .data import Assignment

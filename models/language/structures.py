@@ -10,8 +10,7 @@ from ..arguments import named
 from ..words import with_short_repr
 from .bounds import Bounds
 from .constraints import Copier, PrecedenceKind, Stated, Values, some
-from .expressions import Expression, Interval, Linear, common_model, linear
-from .quantities import ModelError, Number, listed, told, whole
+from .expressions import Expression, Interval, Linear, ModelError, Number, common_model, linear, listed, told, whole
 
 
 @with_short_repr

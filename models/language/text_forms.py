@@ -37,7 +37,9 @@ from .expressions import (
     Linear,
     Max,
     Min,
+    ModelError,
     Neighbours,
+    Number,
     Overlap,
     Piecewise,
     Product,
@@ -45,8 +47,8 @@ from .expressions import (
     Remainder,
     atoms_below,
     linear,
+    number,
 )
-from .quantities import ModelError, Number, number
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:

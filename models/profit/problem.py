@@ -26,9 +26,8 @@ from ..dispatch.display import DispatchElements
 from ..dispatch.eligible import is_placed_freely
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
-from ..formulations import formulations_of
 from ..gantt import Gantt, Mark
-from ..kind import ProblemKind, WithProblem, given_problem
+from ..kind import ProblemKind, WithProblem, formulations_of, given_problem
 from ..language import Violation
 from ..platform import Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of

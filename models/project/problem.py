@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from ...errors import WrongArgument
 from ..arguments import all_fields_whole, checked, expect, is_whole, text_of, whole_amounts, whole_records, wrong
-from ..formulations import formulations_of
-from ..kind import ProblemKind
+from ..kind import ProblemKind, formulations_of
 from ..language import Violation
 from ..platform import ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of

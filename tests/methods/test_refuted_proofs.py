@@ -40,7 +40,7 @@ def crowded(problem):
 
 @pytest.fixture(autouse=True)
 def registered():
-    from schedlab.models.formulations import FORMULATIONS
+    from schedlab.models.kind import FORMULATIONS
 
     sl.register_formulation("project", "late", encoding(earliest=1))
     sl.register_formulation("project", "short", encoding(horizon=3))
@@ -121,7 +121,7 @@ def with_mode(name):
 
 @pytest.mark.parametrize("warm", ["", "+warm"])
 def test_an_unknown_mode_is_an_error_also_at_the_times_of_the_start(warm):
-    from schedlab.models.formulations import FORMULATIONS
+    from schedlab.models.kind import FORMULATIONS
 
     sl.register_formulation("project", "modeless", with_mode("zzz"))
     try:

@@ -10,8 +10,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Encoding, Item, Knapsack, PluginError, ProjectMax, WrongAnswer
 from schedlab.models.dispatch.formulations import counts
-from schedlab.models.formulations import FORMULATIONS, all_formulations, encoding_of
-from schedlab.models.kind import UnknownKind, find
+from schedlab.models.kind import FORMULATIONS, UnknownKind, all_formulations, encoding_of, find
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from schedlab.bench.errors import STOPPED, WRONG, WrongUse
 from schedlab.bench.grid import Grid
-from schedlab.bench.pages.svg import side_by_side
+from schedlab.bench.pages.panels import side_by_side
 from schedlab.bench.terminal import console_for
 from schedlab.errors import SchedlabError
 from schedlab.instances import Instance, load

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from schedlab.bench.pages.figures import PANEL, figure
-from schedlab.bench.pages.panels import draw_grouped
-from schedlab.bench.pages.svg import COLOURS
+from schedlab.bench.pages.panels import COLOURS, draw_grouped
 from schedlab.instances import Instance
 from schedlab.models.profit.problem import along
 from schedlab.models.step_function import DAY, HOUR

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 from schedlab.bench.pages.figures import grouped_bars
-from schedlab.bench.pages.panels import Groups
-from schedlab.bench.pages.svg import side_by_side
+from schedlab.bench.pages.panels import Groups, side_by_side
 from schedlab.bench.runs.selection import parse_seeds
 from schedlab.instances.files.writing import write_whole
 from schedlab.simulation import check_dispatcher

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from schedlab.bench.pages.svg import with_short_markup
+from schedlab.bench.pages.panels import with_short_markup
 
 LONG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">
  <g>

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.bench.pages.svg import with_short_paths
+from schedlab.bench.pages.panels import with_short_paths
 
 SIZES = {"m": 2, "l": 2, "q": 4, "c": 6, "h": 1, "v": 1}
 NUMBER = re.compile(r"-?(?:\d+\.\d+|\d+|\.\d+)")

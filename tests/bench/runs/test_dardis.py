@@ -13,7 +13,7 @@ import pytest
 import schedlab as sl
 from schedlab.bench.runs import process
 from schedlab.simulation import Dardis
-from schedlab.simulation.dispatchers.dardis.network import Network
+from schedlab.simulation.dispatchers.dardis.transport import Network
 
 SETUP, FAULT = "first/min-start", "3@40"  # process 3 has the nodes 43 to 64
 PATIENT = ("--timer", "60")  # on a busy machine, a process may answer late

@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from schedlab.models.formulations import FORMULATIONS
+from schedlab.models.kind import FORMULATIONS
 
 pytestmark = pytest.mark.usefixtures("in_process")
 OWN = """

@@ -15,7 +15,7 @@ from schedlab.bench.statistics.measures import (
     profile_charts,
     subset,
 )
-from schedlab.bench.statistics.tables import against, better_than_known
+from schedlab.bench.tables.methods import against, better_than_known
 from synthetic_runs import made
 
 PROVEN = {"status": "optimal"}

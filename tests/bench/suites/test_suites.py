@@ -7,8 +7,8 @@ import pytest
 import schedlab as sl
 from schedlab.backends import UnknownName
 from schedlab.bench import BestKnown, RunRequest, WrongUse, choose, collected, new_bests, read_suite, shipped_suites
+from schedlab.bench.cli.run import plans_of
 from schedlab.bench.runs import suites
-from schedlab.bench.runs.chosen import plans_of
 from schedlab.instances import load
 from shared_data import DATA
 

@@ -7,10 +7,10 @@ from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue
 from schedlab.models.profiles import daily
 from schedlab.simulation import Dardis
 from schedlab.simulation.dispatchers.dardis import GENERATORS, POLICIES, Answering, Extend, Placement, Release, Request
-from schedlab.simulation.dispatchers.dardis.network import Network
 from schedlab.simulation.dispatchers.dardis.transport import (
     Block,
     LocalLink,
+    Network,
     Processes,
     Setup,
     TransportError,

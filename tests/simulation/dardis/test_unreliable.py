@@ -3,7 +3,7 @@
 import pytest
 import schedlab as sl
 from schedlab.simulation import Dardis
-from schedlab.simulation.dispatchers.dardis.network import unreliable
+from schedlab.simulation.dispatchers.dardis.transport import unreliable
 
 SETUPS = ("throughput", "profile", "balance")
 EURORA = sl.load("eurora_99").dispatch
