@@ -483,7 +483,7 @@ def _many(hint: Any) -> str:
 #
 # Python's ``int`` and NumPy's integers are accepted; the latter become ``int``. All other values are refused: 10.9, NaN,
 # infinity, None, True, texts. 10.0 is refused as well, as in instance files: a float may have been rounded before. Only
-# the modelling language accepts 4.0 for 4 (``language.quantities.whole``).
+# the modelling language accepts 4.0 for 4 (``language.expressions.whole``).
 
 
 R = TypeVar("R")

@@ -641,7 +641,7 @@ def statistics_of(sample: Sample, goal: Goal = PROOF) -> list[MethodStatistics]:
     Returns
     -------
     list of MethodStatistics
-        In the order of ``sample.methods``.
+        In the order of ``Sample.methods``.
     """
     time = goal.measure
     shift = goal.shift

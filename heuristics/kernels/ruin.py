@@ -131,7 +131,7 @@ def new_room(machine: Machine, jobs: Jobs, places: Places, most: int) -> Room:
 # --- Destroy operators: the jobs that a step of ruin and recreate removes from a schedule.
 #
 # ``AROUND``, ``CONSECUTIVE`` and ``ROOM`` look for an idle time first: the idlest of some random (node, time) pairs.
-# ``GIVEN`` removes the jobs that the caller names. ``lns.operators`` describes the operators and their parameters.
+# ``GIVEN`` removes the jobs that the caller names. ``lns.search`` describes the operators and their parameters.
 
 AROUND, CONSECUTIVE, ROOM, GIVEN = range(4)
 MOST_PAIRS = 32  # most (node, time) pairs of which the idlest is chosen
@@ -146,7 +146,7 @@ NOISE = WAITING_FROM + 1  # and one number more for each removed job
 
 
 class DestroyRow(NamedTuple):
-    """Parameters of one destroy operator; ``lns.operators`` describes them.
+    """Parameters of one destroy operator; ``lns.search`` describes them.
 
     Parameters
     ----------

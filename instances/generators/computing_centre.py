@@ -28,7 +28,7 @@ whole minutes: fewer distinct times help exact solvers, and jobs of a few second
 seeds were chosen before anything was solved: such that the work is spread over all days, and the factor of the runtimes
 is near 1 (0.94 and 0.85).
 
-Temperatures are synthetic (``generators/climate.py``), prices and plants are those of [Bridi2018]
+Temperatures are synthetic (``instances/weather.py``), prices and plants are those of [Bridi2018]
 (``thesis_scenarios``). All random numbers come from ``random.Random(seed).random()``; they are only added and
 multiplied, so that the results are the same on every machine.
 """

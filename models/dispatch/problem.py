@@ -542,7 +542,7 @@ DISPATCH = ProblemKind(
         "..heuristics.list_scheduling:warm_up_late",
         "..heuristics.list_scheduling:warm_up_moves_late",
     ),
-    allocator="..heuristics.allocation:Allocator",
+    allocator="..heuristics.list_scheduling:Allocator",
     elements=".dispatch.display:DispatchElements",
     bench="..bench.kinds.dispatch:DISPATCH",
     formulations=("counts", "units", "classes", "pool"),

@@ -912,7 +912,7 @@ PROFIT = ProblemKind(
         "..heuristics.list_scheduling:warm_up_late",
         "..heuristics.list_scheduling:warm_up_moves_late",
     ),
-    allocator="..heuristics.allocation:Allocator",
+    allocator="..heuristics.list_scheduling:Allocator",
     elements=".profit.problem:ProfitElements",
     formulations=("counts", "units", "classes", "pool", "fluid"),
     bench="..bench.kinds.profit:PROFIT",

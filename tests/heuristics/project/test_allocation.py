@@ -35,7 +35,7 @@ def registered():
     sl.register_formulation("project-max", "precedences", without_resources)
     yield
     for kind in ("project", "project-max"):
-        sl.models.formulations.FORMULATIONS.unregister(f"{kind}.precedences")
+        sl.models.kind.FORMULATIONS.unregister(f"{kind}.precedences")
 
 
 @pytest.mark.parametrize("method", ["cpsat:precedences", "highs:precedences@lp"])
