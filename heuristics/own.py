@@ -289,7 +289,7 @@ class Lns(Heuristic):
         from .project.lns import warm_up as warm_up_project
 
         if _is_project(problem):
-            warm_up_project()
+            warm_up_project(problem)
         else:
             warm_up_jobs()
 

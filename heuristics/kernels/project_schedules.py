@@ -5,13 +5,13 @@ Evolution is crossover, destroy operators, and changes of modes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled, internal_borrowing, native
-from .by_address import by_address
+from .by_address import by_address, constant
 from .profile import NEVER
 
 WITHOUT = -1  # where a resource has no setups, and a task no follower
@@ -80,11 +80,15 @@ class Aim(NamedTuple):
 
 
 @by_address
+@constant("simple")
 class Tasks(NamedTuple):
     """The tasks of a project. Times are in the unit of the project.
 
     Parameters
     ----------
+    simple
+        True if the project has none of what the last part of the fields, from ``setups`` on, describes: each task is placed
+        alone, and takes its duration; else None. Functions have a version for each, the one without all questions.
     before_first, before, before_delay
         Precedences to each task: those of task k are at ``before_first[k]`` to ``before_first[k + 1]``; predecessor and
         delay of each. Shapes (tasks + 1,), (precedences,), (precedences,).
@@ -130,6 +134,7 @@ class Tasks(NamedTuple):
         1 for resources without idle time, else 0, shape (renewable resources,).
     """
 
+    simple: Literal[True] | None
     before_first: Ints
     before: Ints
     before_delay: Ints
@@ -298,6 +303,8 @@ def _free_from(times: Ints, used: Ints, count: int, start: int, duration: int, m
 def end_of(t: Tasks, mode: int, start: int) -> int:
     """Return the end of a mode, which breaks may suspend, for a start."""
     end = start + t.duration[mode]
+    if t.simple:
+        return int(end)
     for i in range(t.rest_first[mode], t.rest_first[mode + 1]):
         if t.rest_over[i] > start:
             if t.rest_begin[i] >= end:
@@ -318,7 +325,7 @@ def _after_rest(t: Tasks, mode: int, time: int) -> int:
 @internal_borrowing
 def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
     """Return the first time from ``ready`` on at which all resources are free for a mode, and no break suspends its start."""
-    if t.rest_first[mode] != t.rest_first[mode + 1]:
+    if not t.simple and t.rest_first[mode] != t.rest_first[mode + 1]:
         return _earliest_of_suspended(t, room, mode, ready)
     start, duration = ready, t.duration[mode]
     first = t.demand_first[mode]
@@ -332,7 +339,7 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
             begin = _free_from(room.times[r], room.used[r], room.breakpoints[r], start, duration, most)
         agreed = agreed + 1 if begin == start else 1
         start = begin
-        if t.setups.first[r] != WITHOUT:
+        if not t.simple and t.setups.first[r] != WITHOUT:
             position = _place(t, room, r, mode, start)
             start = _start_at(t, room, r, position, mode, start)
             agreed = agreed if start == begin else 0  # the use at the new time is not known
@@ -445,7 +452,7 @@ def occupy(t: Tasks, room: Room, mode: int, start: int) -> None:
         last = _breakpoint(room, r, end)
         for i in range(first, last):
             room.used[r, i] += t.demand[k]
-        if t.setups.first[r] != WITHOUT:
+        if not t.simple and t.setups.first[r] != WITHOUT:
             _insert(t, room, r, mode, start)
 
 
@@ -493,10 +500,11 @@ def begin(t: Tasks, room: Room, modes: Ints) -> None:
     for k in range(t.rank.size):
         room.missing[k] = t.links[k]
         room.ready[k] = t.release[k]
-    for k in range(t.rank.size if t.optional != 0 else 0):
-        for i in range(t.before_first[k], t.before_first[k + 1]):
-            if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
-                room.missing[t.head[k]] -= 1
+    if not t.simple and t.optional != 0:
+        for k in range(t.rank.size):
+            for i in range(t.before_first[k], t.before_first[k + 1]):
+                if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
+                    room.missing[t.head[k]] -= 1
     spend(t, room, modes)
 
 
@@ -509,7 +517,7 @@ def _are_done(t: Tasks, modes: Ints, one: int, other: int) -> bool:
 @internal_borrowing
 def _take_in(t: Tasks, room: Room, modes: Ints, free: Ints) -> None:
     """Give tasks that are left out and may choose their mode one in which they are done, if the budget allows one."""
-    if t.optional == 0:
+    if t.simple or t.optional == 0:
         return
     spend(t, room, modes)
     for k in range(t.rank.size):
@@ -539,11 +547,11 @@ def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: In
     """
     for i in range(t.after_first[task], t.after_first[task + 1]):
         j = t.after[i]
-        if t.optional != 0 and not _are_done(t, modes, task, j):
+        if not t.simple and t.optional != 0 and not _are_done(t, modes, task, j):
             continue
         room.ready[j] = max(room.ready[j], end + t.after_delay[i])
-        first = t.head[j]
-        if first != t.head[task]:
+        first = j if t.simple else t.head[j]
+        if t.simple or first != t.head[task]:
             room.missing[first] -= 1
             if room.missing[first] == 0:
                 size = _push(t, heap, size, keys, first)
@@ -553,10 +561,10 @@ def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: In
 @internal_borrowing
 def _first_start(t: Tasks, room: Room, modes: Ints, task: int, time: int) -> int:
     """Return the first start of a task, not before a time, at which all tasks of its chain can start."""
-    if t.absent[modes[task]] != 0:
+    if not t.simple and t.absent[modes[task]] != 0:
         return time
     start = max(time, room.ready[task])
-    if t.follower[task] == WITHOUT:
+    if t.simple or t.follower[task] == WITHOUT:
         return earliest(t, room, modes[task], start)
     while True:
         before = start
@@ -576,11 +584,6 @@ def _put(
     t: Tasks, room: Room, keys: Floats, modes: Ints, starts: Ints, size: int, task: int, start: int
 ) -> tuple[int, int]:
     """Place a task with those of its chain; return the size of the heap, and the last end."""
-    if t.follower[task] == WITHOUT and t.absent[modes[task]] == 0:
-        occupy(t, room, modes[task], start)
-        starts[task] = start
-        last = end_of(t, modes[task], start)
-        return release(t, room, room.heap, size, keys, modes, task, last), last
     k = task
     at = start
     last = 0
@@ -690,6 +693,8 @@ def _without_idle_time(t: Tasks, room: Room, modes: Ints, starts: Ints, makespan
     The tasks keep their order on each resource, all of which have capacity 1. Overwrites ``room.heap`` and
     ``room.breakpoints``.
     """
+    if t.simple:
+        return makespan
     some = False
     for r in range(t.tight.size):
         some = some or t.tight[r] != 0
@@ -731,19 +736,19 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
     begin(t, room, modes)
     size, makespan = 0, 0
     for k in range(n):
-        if room.missing[k] == 0 and t.head[k] == k:
+        if room.missing[k] == 0 and (t.simple or t.head[k] == k):
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         size = _pop(t, room.heap, size, keys)
         k = room.heap[size]
         mode, start = modes[k], NEVER
-        if free[k] == 0 or t.follower[k] != WITHOUT or t.absent[mode] != 0:
+        if free[k] == 0 or (not t.simple and (t.follower[k] != WITHOUT or t.absent[mode] != 0)):
             start = _first_start(t, room, modes, k, 0)
         else:
             old = mode
             first_end = NEVER
             for m in range(t.mode_first[k], t.mode_first[k + 1]):
-                if t.absent[m] == 0 and (m == old or change_allowed(t, room, old, m)):
+                if (t.simple or t.absent[m] == 0) and (m == old or change_allowed(t, room, old, m)):
                     starts_at = earliest(t, room, m, room.ready[k])
                     ends_at = end_of(t, m, starts_at)
                     if start == NEVER or ends_at < first_end:
@@ -752,7 +757,13 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
                         mode = m
             change(t, room, old, mode)
             modes[k] = mode
-        size, end = _put(t, room, keys, modes, starts, size, k, start)
+        if t.simple:  # as in ``_put``, without a call
+            occupy(t, room, mode, start)
+            starts[k] = start
+            end = start + t.duration[mode]
+            size = release(t, room, room.heap, size, keys, modes, k, end)
+        else:
+            size, end = _put(t, room, keys, modes, starts, size, k, start)
         makespan = max(makespan, end)
     return _without_idle_time(t, room, modes, starts, makespan)
 
@@ -774,7 +785,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
     makespan = 0
     time = 0
     for k in range(n):
-        if room.missing[k] == 0 and t.head[k] == k:
+        if room.missing[k] == 0 and (t.simple or t.head[k] == k):
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         waits, following = 0, NEVER
@@ -782,7 +793,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
             size = _pop(t, room.heap, size, keys)
             k = room.heap[size]
             start = NEVER
-            if room.ready[k] <= time or t.absent[modes[k]] != 0:
+            if room.ready[k] <= time or (not t.simple and t.absent[modes[k]] != 0):
                 start = _first_start(t, room, modes, k, time)
             if start == time:
                 size, end = _put(t, room, keys, modes, starts, size, k, time)
@@ -867,7 +878,7 @@ def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: i
     value = aim.makespan * makespan
     missed = 0
     for k in range(t.rank.size):
-        if t.absent[modes[k]] != 0:
+        if not t.simple and t.absent[modes[k]] != 0:
             value += aim.penalty[k]
             continue
         end = end_of(t, modes[k], starts[k])
@@ -880,7 +891,7 @@ def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: i
         missed += max(0, end - aim.deadline[k])
     if missed > 0:
         return MISSED + missed
-    if aim.setup > 0:
+    if not t.simple and aim.setup > 0:
         value += aim.setup * total_setup(t, room)
     return value
 
@@ -1037,7 +1048,8 @@ def destroy(t: Tasks, state: Ints, kind: int, starts: Ints, modes: Ints, last: i
     for k in range(n):
         if since <= starts[k] < since + length and (kind == WINDOW or _uses(t, modes[k], resource)):
             count = _add(k, n, chosen, found, count)
-            count = _add(t.head[k], n, chosen, found, count)  # its key moves the chain
+            if not t.simple:
+                count = _add(t.head[k], n, chosen, found, count)  # its key moves the chain
     return count
 
 
@@ -1234,7 +1246,7 @@ def _is_new(kept: Kept, child: Child, value: int) -> bool:
 def _makespan(t: Tasks, starts: Ints, modes: Ints) -> int:
     last = 0
     for k in range(t.rank.size):
-        if t.absent[modes[k]] == 0:
+        if t.simple or t.absent[modes[k]] == 0:
             last = max(last, end_of(t, modes[k], starts[k]))
     return last
 

@@ -79,6 +79,7 @@ class ProjectArrays:
         rank[list(net.order)] = np.arange(len(net.names))
         need = [[m.demands.get(name, 0) for name in others] for m in self.modes]
         return Tasks(
+            True if is_simple(project) else None,
             *_links(net.before),
             *_links(net.after),
             self.first_modes,
@@ -163,6 +164,20 @@ class ProjectArrays:
     def left_out(self, task: int) -> int:
         """Return the index of the mode in which a task, which may be left out, is so."""
         return int(self.first_modes[task + 1]) - 1
+
+
+def is_simple(project: Project) -> bool:
+    """Return whether each task of a project must be done, is placed alone, and takes its duration.
+
+    Examples
+    --------
+    >>> from schedlab.models import Task
+    >>> is_simple(Project([Task.single("a", 3, release=2, due=9)], []))
+    True
+    """
+    only = ("release dates", "deadlines", "breaks")
+    suspended = any(r.suspends and r.breaks for r in project.resources)
+    return set(project.features).issubset(only) and not suspended
 
 
 def _aim(project: Project) -> Aim:

@@ -55,7 +55,7 @@ from ..lns.control import (
     as_text,
 )
 from ..neighbourhood_solve import check_available, limits_of_turn
-from .arrays import LEFT_OUT, ProjectArrays
+from .arrays import LEFT_OUT, ProjectArrays, is_simple
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
 from .serial_sgs import (
     SerialScheme,
@@ -108,7 +108,7 @@ TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
 
 
-@compiled_first("project.lns:warm_up")
+@compiled_first("project.lns:warm_up", for_problem=True)
 def project_lns(
     problem: Project,
     *,
@@ -287,14 +287,34 @@ def usual_selection(operators: Sequence[Any]) -> Selection:
     return GainPerSecond(OTHERS_SHARE, dict.fromkeys(tabu, TABU_SHARE)) if tabu else GainPerSecond()
 
 
+def warm_up(problem: Project | None = None) -> None:
+    """Compile the kernels of this search for a project, or load them from numba's cache; None: for a simple one."""
+    simple = problem is None or is_simple(problem)
+    _warm_up_schemes(simple)
+    if not simple:
+        return
+    _warm_up_shop(False)
+    if (
+        problem is not None
+        and any(t.release for t in problem.tasks)
+        and all(r.capacity == 1 for r in problem.resources)
+    ):
+        _warm_up_shop(True)
+
+
 @cache
-def warm_up() -> None:
-    """Compile the kernels of this search, or load them from numba's cache."""
+def _warm_up_schemes(simple: bool) -> None:
     crew = [Resource("crew", 2), Resource("money", 9, renewable=False)]
     modes = (Mode("fast", 1, {"crew": 2, "money": 3}), Mode("slow", 3, {"crew": 1, "money": 1}))
-    project_lns(Project([Task(name, modes) for name in "abcde"], crew, [("a", "b")]), rounds=4)
+    tasks = [Task(name, modes, penalty=None if simple else 9) for name in "abcde"]
+    project_lns(Project(tasks, crew, [("a", "b")]), rounds=4)
+
+
+@cache
+def _warm_up_shop(released: bool) -> None:
     saws = [Resource("saw 1", 1), Resource("saw 2", 1)]
-    cuts = [Task(name, (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))) for name in "abcde"]
+    modes = (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))
+    cuts = [Task(name, modes, release=int(released)) for name in "abcde"]
     project_lns(Project(cuts, saws), rounds=2, operators=[TabuSearch()])
 
 
