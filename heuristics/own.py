@@ -258,10 +258,7 @@ class Lns(Heuristic):
 
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
-    condition: ClassVar[str] = (
-        "dispatching and profit problems, and projects without blocking and permutation, of whose other rules some cannot be "
-        "together"
-    )
+    condition: ClassVar[str] = "dispatching and profit problems, and projects whose rules can be together"
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED
     backend: str | None = field(default=None, metadata=BACKEND)
@@ -278,9 +275,9 @@ class Lns(Heuristic):
     @classmethod
     def refused(cls, problem: Problem) -> tuple[str, ...]:
         """Return the rules of a project that it does not support."""
-        from .project.serial_sgs import refused_by_lns
+        from .project.serial_sgs import refused
 
-        return refused_by_lns(problem) if _is_project(problem) else ()
+        return refused(problem) if _is_project(problem) else ()
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -483,7 +480,7 @@ class Backtracking(Heuristic):
 
 # --- Projects.
 
-PLACED_TASKS = "projects without no-idle resources, precedences without a wait, blocking and permutation"
+PLACED_TASKS = "projects whose rules can be together"
 
 
 def _placed_tasks(problem: Problem) -> bool:

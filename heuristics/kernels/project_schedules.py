@@ -63,8 +63,8 @@ class Aim(NamedTuple):
     penalty
         What it costs to leave out a task, shape (tasks,).
     plain
-        Whether it is the makespan alone, and there are no deadlines, tasks that may be left out, chains and resources
-        without idle time.
+        Whether it is the makespan alone, and there are no deadlines, tasks that may be left out, chains, resources without
+        idle time and orders of jobs.
     """
 
     makespan: int
@@ -123,15 +123,26 @@ class Tasks(NamedTuple):
         1 if a task may be left out, else 0.
     absent
         1 for the modes in which a task is left out, else 0, shape (modes,). They take no time.
-    follower, gap
-        The task that must start exactly at the end of each one plus the gap, ``WITHOUT`` for none, shape (tasks,). The tasks
-        that follow one another so are a chain: they are placed together.
+    follower, leader, gap
+        The task that follows each one without a wait, or until whose start it keeps its resources, and the one that it
+        follows, ``WITHOUT`` for none; the least time between them. Shape (tasks,). The tasks that follow one another so are a
+        chain: they are placed together.
+    exact, held
+        1 if the follower of each task must start exactly at its end plus the gap; 1 if it keeps its resources until then.
+        Shape (tasks,).
     head
         The first task of the chain of each one, itself if it is in none, shape (tasks,).
     links
         The number of precedences from other tasks to the chain that begins with each one, shape (tasks,).
     tight
         1 for resources without idle time, else 0, shape (renewable resources,).
+    job, line
+        The job of each task on a resource on which the jobs have the same order, and the number of the resource among these;
+        ``WITHOUT`` for other tasks. Shape (tasks,).
+    job_first, job_tasks
+        These tasks of each job: those of job j are at ``job_first[j]`` to ``job_first[j + 1]``.
+    lines
+        The number of these resources.
     """
 
     simple: Literal[True] | None
@@ -161,16 +172,24 @@ class Tasks(NamedTuple):
     optional: int
     absent: Ints
     follower: Ints
+    leader: Ints
     gap: Ints
+    exact: Ints
+    held: Ints
     head: Ints
     links: Ints
     tight: Ints
+    job: Ints
+    line: Ints
+    job_first: Ints
+    job_tasks: Ints
+    lines: int
 
     def mirrored(self) -> Tasks:
         """Return the project in reversed time: successors are predecessors. The arrays are shared.
 
-        It has no release dates, breaks, setups, chains and rules of idle time: a schedule of it gives an order of the tasks,
-        not their times.
+        It has no release dates, breaks, setups, chains, rules of idle time and orders of jobs: a schedule of it gives an order
+        of the tasks, not their times.
         """
         resources = self.capacity.size
         return self._replace(
@@ -181,9 +200,14 @@ class Tasks(NamedTuple):
             setups=self.setups._replace(first=np.full_like(self.setups.first, WITHOUT)),
             rest_first=np.zeros_like(self.rest_first),
             follower=np.full_like(self.follower, WITHOUT),
+            leader=np.full_like(self.leader, WITHOUT),
+            exact=np.zeros_like(self.exact),
+            held=np.zeros_like(self.held),
             head=np.arange(self.head.size),
             links=np.diff(self.after_first),
             tight=np.zeros_like(self.tight),
+            job=np.full_like(self.job, WITHOUT),
+            job_first=np.zeros(1, np.int64),
             before_first=self.after_first,
             before=self.after,
             before_delay=self.after_delay,
@@ -219,6 +243,16 @@ class Room(NamedTuple):
         Earliest start of each task by its scheduled predecessors, shape (tasks,).
     spent
         Total demand of the resources that are not renewable, shape (other resources,).
+    ordered
+        1 for jobs that have a place in the order of all jobs, shape (jobs,).
+    last_on
+        The last task in this order on each of the resources that keep it, shape (lines,).
+    before_on, next_on
+        The tasks before and after each one on such a resource, ``WITHOUT`` for none, shape (tasks,).
+    left
+        When each task has given up its resources, ``WITHOUT`` before it is placed, shape (tasks,).
+    asleep
+        1 for tasks that wait for one of an earlier job, shape (tasks,).
     """
 
     times: Ints
@@ -231,6 +265,12 @@ class Room(NamedTuple):
     missing: Ints
     ready: Ints
     spent: Ints
+    ordered: Ints
+    last_on: Ints
+    before_on: Ints
+    next_on: Ints
+    left: Ints
+    asleep: Ints
 
 
 def new_room(tasks: Tasks) -> Room:
@@ -252,6 +292,12 @@ def new_room(tasks: Tasks) -> Room:
         missing=each.copy(),
         ready=each.copy(),
         spent=np.zeros_like(tasks.budget),
+        ordered=np.zeros(tasks.job_first.size - 1, np.int64),
+        last_on=np.zeros(tasks.lines, np.int64),
+        before_on=each.copy(),
+        next_on=each.copy(),
+        left=each.copy(),
+        asleep=each.copy(),
     )
 
 
@@ -443,9 +489,8 @@ def _breakpoint(room: Room, r: int, time: int) -> int:
 
 
 @internal_borrowing
-def occupy(t: Tasks, room: Room, mode: int, start: int) -> None:
-    """Occupy what a mode demands from its start to its end."""
-    end = end_of(t, mode, start)
+def occupy(t: Tasks, room: Room, mode: int, start: int, end: int) -> None:
+    """Occupy what a mode demands from its start to the time at which it gives it up."""
     for k in range(t.demand_first[mode], t.demand_first[mode + 1]):
         r = t.resource[k]
         first = _breakpoint(room, r, start)
@@ -505,7 +550,57 @@ def begin(t: Tasks, room: Room, modes: Ints) -> None:
             for i in range(t.before_first[k], t.before_first[k + 1]):
                 if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
                     room.missing[t.head[k]] -= 1
+    if not t.simple and t.job_first.size > 1:
+        _without_order(t, room)
     spend(t, room, modes)
+
+
+@internal_borrowing
+def _without_order(t: Tasks, room: Room) -> None:
+    """Begin with no job in the order of all jobs."""
+    for j in range(room.ordered.size):
+        room.ordered[j] = 0
+    for i in range(room.last_on.size):
+        room.last_on[i] = WITHOUT
+    for k in range(t.rank.size):
+        room.before_on[k], room.next_on[k], room.left[k] = WITHOUT, WITHOUT, WITHOUT
+        room.asleep[k] = 0
+
+
+@internal_borrowing
+def _put_last(t: Tasks, room: Room, job: int) -> None:
+    """Put a job behind all others in the order of the jobs."""
+    room.ordered[job] = 1
+    for i in range(t.job_first[job], t.job_first[job + 1]):
+        k = t.job_tasks[i]
+        before = room.last_on[t.line[k]]
+        room.before_on[k] = before
+        if before != WITHOUT:
+            room.next_on[before] = k
+        room.last_on[t.line[k]] = k
+
+
+@internal_borrowing
+def _must_wait(t: Tasks, room: Room, task: int) -> bool:
+    """Return whether a task or one of its chain must wait for one of an earlier job that is not placed; then it sleeps.
+
+    The order of the jobs is that in which their first tasks are tried. Else the tasks are ready when those of the earlier
+    jobs have given up the resource.
+    """
+    waits = False
+    k = task
+    while k != WITHOUT:
+        if t.job[k] != WITHOUT:
+            if room.ordered[t.job[k]] == 0:
+                _put_last(t, room, t.job[k])
+            before = room.before_on[k]
+            if before != WITHOUT and room.left[before] == WITHOUT:
+                waits = True
+            elif before != WITHOUT:
+                room.ready[k] = max(room.ready[k], room.left[before])
+        k = t.follower[k]
+    room.asleep[task] = int(waits)
+    return waits
 
 
 @internal_borrowing
@@ -559,24 +654,61 @@ def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: In
 
 
 @internal_borrowing
-def _first_start(t: Tasks, room: Room, modes: Ints, task: int, time: int) -> int:
-    """Return the first start of a task, not before a time, at which all tasks of its chain can start."""
+def _first_start(t: Tasks, room: Room, modes: Ints, starts: Ints, task: int, time: int) -> int:
+    """Return the first start of a task, not before a time; ``starts`` of its chain, if it is in one, are filled."""
     if not t.simple and t.absent[modes[task]] != 0:
         return time
     start = max(time, room.ready[task])
     if t.simple or t.follower[task] == WITHOUT:
         return earliest(t, room, modes[task], start)
-    while True:
-        before = start
-        k = task
-        at = start
-        while k != WITHOUT:
-            later = earliest(t, room, modes[k], max(at, room.ready[k]))
-            start += later - at
-            at = later + t.duration[modes[k]] + t.gap[k]
-            k = t.follower[k]
-        if start == before:
-            return int(start)
+    return _chain_start(t, room, modes, starts, task, start)
+
+
+@internal_borrowing
+def _chain_start(t: Tasks, room: Room, modes: Ints, starts: Ints, task: int, time: int) -> int:
+    """Fill the first starts of the tasks of a chain, not before a time; return that of its first task.
+
+    No start is ever later than it must be: each one is raised to the first time that the others allow, until none changes.
+    """
+    k = task
+    while k != WITHOUT:
+        starts[k] = max(time, room.ready[k])
+        k = t.follower[k]
+    k = task
+    while k != WITHOUT:
+        before = t.leader[k]
+        least = starts[k]
+        if before != WITHOUT:
+            least = max(least, starts[before] + t.duration[modes[before]] + t.gap[before])
+        starts[k] = earliest(t, room, modes[k], least)
+        if before != WITHOUT:
+            needed = _start_to_wait(t, room, modes[before], before, starts[before], starts[k])
+            if needed > starts[before]:
+                starts[before] = needed
+                k = before
+                continue
+        k = t.follower[k]
+    return int(starts[task])
+
+
+@internal_borrowing
+def _start_to_wait(t: Tasks, room: Room, mode: int, task: int, start: int, until: int) -> int:
+    """Return the first time, not before its start, at which a task can start if its follower starts at a time or later."""
+    end = start + t.duration[mode]
+    first = start
+    if t.exact[task] != 0:
+        first += until - end - t.gap[task]
+    if t.held[task] == 0 or until == end:
+        return first
+    for i in range(t.demand_first[mode], t.demand_first[mode + 1]):
+        r = t.resource[i]
+        most = t.capacity[r] - t.demand[i]
+        k = _last_before(room.times[r], room.breakpoints[r], end)
+        while k < room.breakpoints[r] and room.times[r, k] < until:
+            if room.used[r, k] > most:  # the last step is 0
+                first = max(first, room.times[r, k + 1])
+            k += 1
+    return first
 
 
 @internal_borrowing
@@ -584,22 +716,39 @@ def _put(
     t: Tasks, room: Room, keys: Floats, modes: Ints, starts: Ints, size: int, task: int, start: int
 ) -> tuple[int, int]:
     """Place a task with those of its chain; return the size of the heap, and the last end."""
+    starts[task] = start
     k = task
-    at = start
     last = 0
     while k != WITHOUT:
         mode = modes[k]
-        occupy(t, room, mode, at)
-        starts[k] = at
-        end = end_of(t, mode, at)
+        end = end_of(t, mode, starts[k])
+        left = end
+        if t.held[k] != 0:
+            left = max(end, starts[t.follower[k]])
+        occupy(t, room, mode, starts[k], left)
         if t.absent[mode] == 0:
             last = max(last, end)
         else:
-            starts[k] = max(at, room.ready[k])  # where it would be tried again
+            starts[k] = max(starts[k], room.ready[k])  # where it would be tried again
         size = release(t, room, room.heap, size, keys, modes, k, end)
-        at = end + t.gap[k]
+        if t.job[k] != WITHOUT:
+            room.left[k] = left
+            size = _wake_next(t, room, keys, size, k)
         k = t.follower[k]
     return size, last
+
+
+@internal_borrowing
+def _wake_next(t: Tasks, room: Room, keys: Floats, size: int, task: int) -> int:
+    """Try the next task on a resource again, if it waits for this one; return the size of the heap."""
+    following = room.next_on[task]
+    if following == WITHOUT:
+        return size
+    first = t.head[following]
+    if room.asleep[first] == 0:
+        return size
+    room.asleep[first] = 0
+    return _push(t, room.heap, size, keys, first)
 
 
 @internal_borrowing
@@ -741,9 +890,11 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
     while size > 0:
         size = _pop(t, room.heap, size, keys)
         k = room.heap[size]
+        if not t.simple and t.job_first.size > 1 and _must_wait(t, room, k):
+            continue
         mode, start = modes[k], NEVER
         if free[k] == 0 or (not t.simple and (t.follower[k] != WITHOUT or t.absent[mode] != 0)):
-            start = _first_start(t, room, modes, k, 0)
+            start = _first_start(t, room, modes, starts, k, 0)
         else:
             old = mode
             first_end = NEVER
@@ -758,9 +909,9 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
             change(t, room, old, mode)
             modes[k] = mode
         if t.simple:  # as in ``_put``, without a call
-            occupy(t, room, mode, start)
-            starts[k] = start
             end = start + t.duration[mode]
+            occupy(t, room, mode, start, end)
+            starts[k] = start
             size = release(t, room, room.heap, size, keys, modes, k, end)
         else:
             size, end = _put(t, room, keys, modes, starts, size, k, start)
@@ -794,7 +945,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
             k = room.heap[size]
             start = NEVER
             if room.ready[k] <= time or (not t.simple and t.absent[modes[k]] != 0):
-                start = _first_start(t, room, modes, k, time)
+                start = _first_start(t, room, modes, starts, k, time)
             if start == time:
                 size, end = _put(t, room, keys, modes, starts, size, k, time)
                 makespan = max(makespan, end)
@@ -803,7 +954,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
                 waits += 1
         for i in range(waits):
             k = waiting[i]
-            following = min(following, _first_start(t, room, modes, k, time))
+            following = min(following, _first_start(t, room, modes, starts, k, time))
             size = _push(t, room.heap, size, keys, k)
         time = following
     return _without_idle_time(t, room, modes, starts, makespan)
@@ -946,9 +1097,10 @@ def generate(
 ) -> int:
     """Schedule all tasks by the serial or the parallel scheme, justify twice if the makespan counts; return the value.
 
-    ``keys`` and ``free`` are overwritten; otherwise the arguments are those of ``serial`` and ``justify``.
+    ``keys`` and ``free`` are overwritten; otherwise the arguments are those of ``serial`` and ``justify``. Where jobs have
+    the same order on several resources, the scheme is always the serial one.
     """
-    if in_parallel:
+    if in_parallel and (t.simple or t.job_first.size == 1):
         makespan = parallel(t, room, keys, modes, free, starts)
     else:
         makespan = serial(t, room, keys, modes, free, starts)

@@ -63,7 +63,7 @@ from .serial_sgs import (
     minimizes_makespan,
     network,
     plain,
-    refused_by_lns,
+    refused,
     rules_for,
     takes,
 )
@@ -98,8 +98,8 @@ if TYPE_CHECKING:
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
 
-# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
-# time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
+# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait or that block, permutations
+# and resources without idle time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
 # misses a deadline (``minimizes_makespan``).
 
 EARLY_SHARE = 0.25  # of the time for a proof: after the first schedules
@@ -132,7 +132,7 @@ def project_lns(
     Parameters
     ----------
     problem
-        A project without what ``refused_by_lns`` names.
+        A project without what ``serial_sgs.refused`` names.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
@@ -242,7 +242,7 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
 
 def _check(problem: Project) -> None:
     """Raise NotForThisProblem if a project has what the search does not support."""
-    words = refused_by_lns(problem)
+    words = refused(problem)
     if words:
         raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
     costs = sum(t.weight + t.early_weight + (t.penalty or 0) for t in problem.tasks) + 1
@@ -595,6 +595,7 @@ def _why_nothing(problem: Project) -> str:
         "deadlines": any(t.deadline is not None for t in problem.tasks),
         "resources without idle time": any(r.no_idle for r in problem.resources),
         "precedences without a wait": bool(problem.no_wait),
+        "blocking": bool(problem.blocking),
     }
     words = [word for word, there in given.items() if there]
     if words == ["deadlines"]:
