@@ -8,6 +8,7 @@ time, breaks, and sequences with setups.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -280,13 +281,18 @@ def _jobs_precede_others(project: Project) -> bool:
 
 
 def jobs_in_order(project: Project) -> dict[str, tuple[str, str]]:
-    """Return the job and the resource of each task on a resource on which the jobs have the same order, by its name."""
-    return {
+    """Return the job and the resource of each task on a resource on which the jobs have the same order, by its name.
+
+    A job with one such task need not be in this order.
+    """
+    on = {
         t.name: (t.job, name)
         for t in (project.tasks if project.permutation else ())
         for name in project.permutation
         if t.modes[0].demands.get(name)  # as in all its modes
     }
+    tasks_of = Counter(job for job, _ in on.values())
+    return {name: row for name, row in on.items() if tasks_of[row[0]] > 1}
 
 
 def _is_acyclic(project: Project, pairs: Sequence[tuple[str, str]]) -> bool:
@@ -605,7 +611,8 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     UnknownOrder
         The rule is unknown.
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, or a task misses its deadline.
+        No choice of modes was found for which the non-renewable resources suffice, a task misses its deadline, or a resource
+        that must not be idle is.
 
     References
     ----------
@@ -653,8 +660,8 @@ def multi_sgs(
     Raises
     ------
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, or each rule misses a deadline; and there is
-        no start.
+        No choice of modes was found for which the non-renewable resources suffice, or each rule misses a deadline or leaves a
+        resource idle that must not be; and there is no start.
 
     References
     ----------
@@ -789,7 +796,7 @@ class SerialScheme:
     def schedule(self, rule: str) -> Schedule:
         """Return the schedule of a rule, without the tasks that cost more than their penalties.
 
-        Raises NothingFound if it misses a deadline.
+        Raises NothingFound if it misses a deadline, or a resource that must not be idle is.
         """
         value = priorities(self._net, rule, list(self._modes), self._capacity)
         order = f"by the priority rule {rule}"
