@@ -484,7 +484,7 @@ PLACED_TASKS = "projects whose rules can be together"
 
 
 def _placed_tasks(problem: Problem) -> bool:
-    """Return whether the serial scheme supports a project."""
+    """Return whether the serial scheme supports a problem."""
     return _is_project(problem) and problem.kind == "project" and not _never_placed(problem)
 
 
@@ -521,7 +521,7 @@ class SerialSgs(Heuristic):
 
     @classmethod
     def takes(cls, problem: Problem) -> bool:
-        """Return whether no placed task must move; see ``condition``."""
+        """Return whether it supports a problem; see ``condition``."""
         return _placed_tasks(problem)
 
     @classmethod
@@ -556,7 +556,7 @@ class MultiSgs(Heuristic):
 
     @classmethod
     def takes(cls, problem: Problem) -> bool:
-        """Return whether no placed task must move; see ``condition``."""
+        """Return whether it supports a problem; see ``condition``."""
         return _placed_tasks(problem)
 
     @classmethod

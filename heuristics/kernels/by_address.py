@@ -40,6 +40,12 @@ class Address(types.Type):
         super().__init__(f"{fields.__name__}.{digest.hexdigest()[:12]}")
 
     @property
+    def constants(self) -> dict[str, bool]:
+        """Return the values of the flags that are part of the type."""
+        names = zip(self.instance_class._fields, self.types, strict=True)
+        return {name: m.literal_value for name, m in names if isinstance(m, types.BooleanLiteral)}
+
+    @property
     def key(self) -> Any:
         """Return what tells types apart."""
         return self.instance_class, self.types

@@ -78,7 +78,7 @@ def test_a_function_has_a_version_for_each_value_of_a_constant():
     price = np.array([1, 5])
     assert [sum_of(Prices(twice, price)) for twice in (True, None, True)] == [12, 6, 12]
     assert len(sum_of.signatures) == 2
-    with pytest.raises(SchedlabError, match="Prices.twice is False; expected True or None"):
+    with pytest.raises(SchedlabError, match=r"Prices\.twice is False; expected True or None"):
         sum_of.compile((by_address_type(Prices(False, price)),))
 
 

@@ -102,7 +102,9 @@ def test_a_task_that_blocks_keeps_its_resources_and_may_exchange_them() -> None:
     found = project_lns(project, rounds=8)
     assert found.schedule is not None and found.objective == 6
     assert found.schedule.start == {"am": 0, "an": 2, "bn": 0, "bm": 2, "cn": 4}
-    alone = Project([tasks[0], replace(tasks[1], release=7), tasks[3]], project.resources, links[:1], blocking=links[:1])
+    alone = Project(
+        [tasks[0], replace(tasks[1], release=7), tasks[3]], project.resources, links[:1], blocking=links[:1]
+    )
     found = project_lns(alone, rounds=8)
     assert found.schedule is not None and found.objective == 9
     assert found.schedule.start["bm"] + 2 <= found.schedule.start["am"] or found.schedule.start["bm"] >= 7
