@@ -535,7 +535,7 @@ class LinkedParts(Listener):
         function.targetctx.codegen()._library_class = LinkedLibrary if linked else JITCodeLibrary
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
+@register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[no-untyped-call]
 class ConstantFields(FunctionPass):
     """Replaces fields that are part of the type of an argument by their values.
 
