@@ -39,20 +39,20 @@ def python_with(package: str, cache: Path = CACHE, others: Sequence[str] = ()) -
     home = (cache / package.partition("==")[0]).resolve()
     python = home / "bin" / "python"
     ready = home / ".ready"
-    listed = "\n".join([package, *others])
-    if ready.exists() and ready.read_text() == listed:
+    wanted = [package, *others]
+    if ready.exists() and set(wanted).issubset(ready.read_text().splitlines()):
         return python
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     write_whole(cache / ".gitignore", "*\n")
     try:
         venv.create(home, with_pip=True, symlinks=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package, *others]
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
         subprocess.run(pip, check=True, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.CalledProcessError as e:
         output = str(e.stderr or e.stdout or e).strip().splitlines()
         raise Unavailable(f"pip could not install {package}: {output[-1] if output else e}") from None
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Unavailable(f"{package} could not be installed: {e}") from None
-    write_whole(ready, listed)
+    write_whole(ready, "\n".join(wanted))
     return python
