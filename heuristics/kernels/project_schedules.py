@@ -705,10 +705,19 @@ def _start_to_wait(t: Tasks, room: Room, mode: int, task: int, start: int, until
         most = t.capacity[r] - t.demand[i]
         k = _last_before(room.times[r], room.breakpoints[r], end)
         while k < room.breakpoints[r] and room.times[r, k] < until:
-            if room.used[r, k] > most:  # the last step is 0
+            if room.used[r, k] - _closed_at(t, r, room.times[r, k]) > most:  # a task may keep a resource in a break
                 first = max(first, room.times[r, k + 1])
             k += 1
     return first
+
+
+@internal_borrowing
+def _closed_at(t: Tasks, r: int, time: int) -> int:
+    """Return the use of a resource by its breaks at a time."""
+    i = t.closed_first[r]
+    while i + 1 < t.closed_first[r + 1] and t.closed_time[i + 1] <= time:
+        i += 1
+    return int(t.closed_use[i])
 
 
 @internal_borrowing

@@ -1069,6 +1069,7 @@ class ResourceUsage:
         self.capacity = capacity
         self._times = [0]
         self._used = [0]  # from each time to the next one; the last one is 0
+        self._breaks: list[Window] = []
 
     def earliest(self, start: int, duration: int, demand: int) -> int:
         """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
@@ -1097,13 +1098,22 @@ class ResourceUsage:
         return start
 
     def last_taken(self, start: int, end: int, demand: int) -> int:
-        """Return the end of the last step from ``start`` to ``end`` in which the demand is not free; ``start`` if it is free."""
+        """Return the end of the last step from ``start`` to ``end`` in which the demand is not free; ``start`` if it is free.
+
+        A break takes nothing: a task may keep the resource in it.
+        """
         k = bisect_left(self._times, end) - 1
         while k >= 0 and (k + 1 == len(self._times) or self._times[k + 1] > start):
-            if self._used[k] > self.capacity - demand:
+            closed = any(begin <= self._times[k] < over for begin, over in self._breaks)
+            if self._used[k] - closed * self.capacity > self.capacity - demand:
                 return self._times[k + 1]
             k -= 1
         return start
+
+    def close(self, begin: int, over: int) -> None:
+        """Let no task run in a break."""
+        self._breaks.append((begin, over))
+        self.add(begin, over, self.capacity)
 
     def add(self, start: int, end: int, demand: int) -> None:
         """Occupy the demand from ``start`` to ``end``."""
@@ -1198,7 +1208,7 @@ class Availability:
         self.left: dict[str, int] = {}  # when each placed task gives up its resources
         for r in renewable:
             for begin, over in () if r.suspends else joined(r.breaks):
-                self._usages[r.name].add(max(0, begin), max(0, over), r.capacity)
+                self._usages[r.name].close(max(0, begin), max(0, over))
 
     def earliest(self, task: Task, mode: Mode, ready: int) -> tuple[int, int]:
         """Return the first start from ``ready`` on at which all renewable resources are free for a mode, and its end."""

@@ -110,6 +110,14 @@ def test_a_task_that_blocks_keeps_its_resources_and_may_exchange_them() -> None:
     assert found.schedule.start["bm"] + 2 <= found.schedule.start["am"] or found.schedule.start["bm"] >= 7
 
 
+def test_a_task_that_blocks_keeps_its_resource_over_a_break() -> None:
+    tasks = [Task.single("a", 2, {"m": 1}), Task.single("b", 1, release=6), Task.single("c", 2, {"m": 1}, release=1)]
+    project = Project(tasks, [Resource("m", 1, breaks=((3, 5),))], [("a", "b")], blocking=[("a", "b")])
+    for found in (project_lns(project, rounds=8), sl.solve(project, "multi-sgs")):
+        assert found.schedule is not None and project.verify(found.schedule) == []
+        assert found.objective == 8 and found.schedule.start["a"] <= 1
+
+
 def test_a_task_without_a_duration_blocks() -> None:
     tasks = [Task.single("a", 0, {"m": 1}), Task.single("b", 1, release=5), Task.single("c", 3, {"m": 1}, due=2)]
     project = Project(tasks, [Resource("m", 1)], [("a", "b")], "makespan+weighted-tardiness", blocking=[("a", "b")])
