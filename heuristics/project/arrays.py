@@ -214,7 +214,7 @@ def _aim(project: Project) -> Aim:
     )
 
 
-def _chains(project: Project) -> tuple[Ints, ...]:
+def _chains(project: Project) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
     """Return the chains of tasks that do not wait for one another, or block: the fields of ``Tasks`` from ``follower`` to ``links``."""
     at = {t.name: k for k, t in enumerate(project.tasks)}
     made = chains(project)
@@ -222,7 +222,15 @@ def _chains(project: Project) -> tuple[Ints, ...]:
     for after, found in project.before.items():
         head = made.head[at[after]]
         links[head] += sum(made.head[at[name]] != head for name in found)
-    return (*(_ints(each) for each in made), _ints(links))
+    return (
+        _ints(made.follower),
+        _ints(made.leader),
+        _ints(made.gap),
+        _ints(made.exact),
+        _ints(made.held),
+        _ints(made.head),
+        _ints(links),
+    )
 
 
 def _jobs(project: Project) -> tuple[Ints, Ints, Ints, Ints, int]:
