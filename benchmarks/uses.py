@@ -27,6 +27,14 @@ saws = [sl.models.Resource("saw 1", 1), sl.models.Resource("saw 2", 1)]
 modes = (sl.models.Mode("1", 2, {"saw 1": 1}), sl.models.Mode("2", 3, {"saw 2": 1}))
 sl.solve(sl.models.Project([sl.models.Task(name, modes) for name in "abcde"], saws), method="lns:rounds=3", threads=1)
 """,
+    "lns, blocking": """
+import schedlab as sl
+machines = [sl.models.Resource("m", 1), sl.models.Resource("n", 1)]
+tasks = [sl.models.Task.single(m + job, 2, {m: 1}, job=job) for job in "123" for m in "mn"]
+pairs = [("m" + job, "n" + job) for job in "123"]
+project = sl.models.Project(tasks, machines, pairs, blocking=pairs, permutation=["m", "n"])
+sl.solve(project, method="lns:rounds=3", threads=1)
+""",
     "cpsat:modes, large project": """
 import schedlab as sl
 tasks = [sl.models.Task.single(str(k), 1, {"crew": 2}) for k in range(250)]

@@ -110,13 +110,15 @@ LOCK = threading.RLock()  # a thread waits while another one compiles; a warm-up
 _done: set[str] = set()
 
 
-def compiled_first(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def compiled_first(place: str, for_problem: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a search compile its kernels before a call with a time limit, as ``schedlab.solve`` does.
 
     Parameters
     ----------
     place : str
         The function that compiles them, "module:function" within ``schedlab.heuristics``; it is called once.
+    for_problem : bool, default False
+        Whether it takes the problem, the first argument of the search, and is called for each.
     """
 
     def decorate(search: Callable[P, R]) -> Callable[P, R]:
@@ -124,8 +126,9 @@ def compiled_first(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(search)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if parameters.bind_partial(*args, **kwargs).arguments.get("time_limit") is not None:
-                _compile(f"{__package__}.{place}")
+            given = parameters.bind_partial(*args, **kwargs).arguments
+            if given.get("time_limit") is not None:
+                _compile(f"{__package__}.{place}", *([next(iter(given.values()))] if for_problem else []))
             return search(*args, **kwargs)
 
         return call
@@ -133,14 +136,14 @@ def compiled_first(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def _compile(place: str) -> None:
+def _compile(place: str, *problem: object) -> None:
     with LOCK:
-        if place in _done:
+        if place in _done and not problem:
             return
         _done.add(place)
         try:
             with progress_line():
-                resolve(place)()
+                resolve(place)(*problem)
         except BaseException:
             _done.discard(place)
             raise

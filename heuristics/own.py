@@ -258,10 +258,7 @@ class Lns(Heuristic):
 
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
-    condition: ClassVar[str] = (
-        "dispatching and profit problems, and projects without blocking and permutation, of whose other rules some cannot be "
-        "together"
-    )
+    condition: ClassVar[str] = "dispatching and profit problems, and projects whose rules can be together"
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED
     backend: str | None = field(default=None, metadata=BACKEND)
@@ -278,9 +275,9 @@ class Lns(Heuristic):
     @classmethod
     def refused(cls, problem: Problem) -> tuple[str, ...]:
         """Return the rules of a project that it does not support."""
-        from .project.serial_sgs import refused_by_lns
+        from .project.serial_sgs import refused
 
-        return refused_by_lns(problem) if _is_project(problem) else ()
+        return refused(problem) if _is_project(problem) else ()
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -289,7 +286,7 @@ class Lns(Heuristic):
         from .project.lns import warm_up as warm_up_project
 
         if _is_project(problem):
-            warm_up_project()
+            warm_up_project(problem)
         else:
             warm_up_jobs()
 
@@ -483,11 +480,11 @@ class Backtracking(Heuristic):
 
 # --- Projects.
 
-PLACED_TASKS = "projects without no-idle resources, precedences without a wait, blocking and permutation"
+PLACED_TASKS = "projects whose rules can be together"
 
 
 def _placed_tasks(problem: Problem) -> bool:
-    """Return whether the serial scheme supports a project."""
+    """Return whether the serial scheme supports a problem."""
     return _is_project(problem) and problem.kind == "project" and not _never_placed(problem)
 
 
@@ -524,7 +521,7 @@ class SerialSgs(Heuristic):
 
     @classmethod
     def takes(cls, problem: Problem) -> bool:
-        """Return whether no placed task must move; see ``condition``."""
+        """Return whether it supports a problem; see ``condition``."""
         return _placed_tasks(problem)
 
     @classmethod
@@ -559,7 +556,7 @@ class MultiSgs(Heuristic):
 
     @classmethod
     def takes(cls, problem: Problem) -> bool:
-        """Return whether no placed task must move; see ``condition``."""
+        """Return whether it supports a problem; see ``condition``."""
         return _placed_tasks(problem)
 
     @classmethod

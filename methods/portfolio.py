@@ -13,7 +13,6 @@ from ..errors import ObjectiveDisagrees
 from ..heuristics.incumbents import answer, improves
 from ..heuristics.method import Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
-from ..heuristics.project.serial_sgs import plain
 from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
 from ..models import Problem, Schedule, kind
 from ..models.kind import Step
@@ -65,6 +64,8 @@ def eviction_steps(problem: Eviction) -> Sequence[Step]:
 
 def project_steps(problem: Project) -> Sequence[Step]:
     """Return serial schedule generation, bounds, LNS, CP-SAT, and LNS with CP-SAT; of these, what supports the project."""
+    from ..heuristics.project.serial_sgs import plain
+
     if plain(problem):
         return [
             Step("multi-sgs"),

@@ -3,11 +3,15 @@
 numba passes each array of a tuple as seven numbers, so a call with fifty arrays has 350 arguments. Most of the time to
 compile a kernel went into them. A class marked ``by_address`` is stored once, at the call from Python, and compiled
 functions pass its address. Its arrays have no owner in compiled code: a function must not return them.
+
+A flag that is marked ``constant`` is part of the type: functions are compiled for each of its values that is used, and what
+a value rules out is left out of their machine code.
 """
 
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -24,6 +28,7 @@ from numba.np.numpy_support import as_dtype
 from ...errors import WrongArgument
 
 T = TypeVar("T", bound=type)
+_constants: dict[type, tuple[str, ...]] = {}  # by named tuple
 
 
 class Address(types.Type):
@@ -33,6 +38,12 @@ class Address(types.Type):
         self.instance_class, self.types = fields, members
         digest = sha256(repr([(m.key if isinstance(m, types.Array) else m.name) for m in members]).encode())
         super().__init__(f"{fields.__name__}.{digest.hexdigest()[:12]}")
+
+    @property
+    def constants(self) -> dict[str, bool]:
+        """Return the values of the flags that are part of the type."""
+        names = zip(self.instance_class._fields, self.types, strict=True)
+        return {name: m.literal_value for name, m in names if isinstance(m, types.BooleanLiteral)}
 
     @property
     def key(self) -> Any:
@@ -62,11 +73,33 @@ def by_address(fields: T) -> T:
     return fields
 
 
+def constant(*names: str) -> Callable[[T], T]:
+    """Let compiled functions have a version for each value of some flags of a named tuple: True, or None for no.
+
+    Not False: a call from Python tells versions by the Python types of the values, and False has that of True.
+    """
+
+    def mark(fields: T) -> T:
+        _constants[fields] = names
+        return fields
+
+    return mark
+
+
 def _type_of(value: Any, context: Any) -> Address:
-    return Address(
-        type(value),
-        tuple(_type_of_item(value, name, item, context) for name, item in zip(value._fields, value, strict=True)),
-    )
+    constants = _constants.get(type(value), ())
+    members = [
+        _constant_type(value, name, item) if name in constants else _type_of_item(value, name, item, context)
+        for name, item in zip(value._fields, value, strict=True)
+    ]
+    return Address(type(value), tuple(members))
+
+
+def _constant_type(value: Any, name: str, item: Any) -> Any:
+    """Return the type of a flag that is part of the type of its tuple."""
+    if item is not True and item is not None:
+        raise WrongArgument(f"{type(value).__name__}.{name} is {reprlib.repr(item)}; expected True or None")
+    return types.literal(item is True)
 
 
 def _type_of_item(value: Any, name: str, item: Any, context: Any) -> Any:
@@ -108,6 +141,8 @@ def _stored(kind: Address, value: Any, c: Any) -> NativeValue:
 def _item(context: Any, builder: Any, kind: Address, address: Any, name: str) -> Any:
     index = kind.instance_class._fields.index(name)
     member = kind.types[index]
+    if isinstance(member, types.BooleanLiteral):
+        return context.get_constant(types.boolean, member.literal_value)
     if not isinstance(member, types.Array):
         return _constant(builder, address, index)
     kind_of_array = context.data_model_manager[member]

@@ -5,13 +5,13 @@ Evolution is crossover, destroy operators, and changes of modes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...models.array_types import Floats, Ints
 from ...models.compiled import compiled, internal_borrowing, native
-from .by_address import by_address
+from .by_address import by_address, constant
 from .profile import NEVER
 
 WITHOUT = -1  # where a resource has no setups, and a task no follower
@@ -63,8 +63,8 @@ class Aim(NamedTuple):
     penalty
         What it costs to leave out a task, shape (tasks,).
     plain
-        Whether it is the makespan alone, and there are no deadlines, tasks that may be left out, chains and resources
-        without idle time.
+        Whether it is the makespan alone, and there are no deadlines, tasks that may be left out, chains, resources without
+        idle time and orders of jobs.
     """
 
     makespan: int
@@ -80,11 +80,15 @@ class Aim(NamedTuple):
 
 
 @by_address
+@constant("simple")
 class Tasks(NamedTuple):
     """The tasks of a project. Times are in the unit of the project.
 
     Parameters
     ----------
+    simple
+        True if the project has none of what the last part of the fields, from ``setups`` on, describes: each task is placed
+        alone, and takes its duration; else None. Functions have a version for each, the one without all questions.
     before_first, before, before_delay
         Precedences to each task: those of task k are at ``before_first[k]`` to ``before_first[k + 1]``; predecessor and
         delay of each. Shapes (tasks + 1,), (precedences,), (precedences,).
@@ -119,17 +123,29 @@ class Tasks(NamedTuple):
         1 if a task may be left out, else 0.
     absent
         1 for the modes in which a task is left out, else 0, shape (modes,). They take no time.
-    follower, gap
-        The task that must start exactly at the end of each one plus the gap, ``WITHOUT`` for none, shape (tasks,). The tasks
-        that follow one another so are a chain: they are placed together.
+    follower, leader, gap
+        The task that follows each one without a wait, or until whose start it keeps its resources, and the one that it
+        follows, ``WITHOUT`` for none; the least time between them. Shape (tasks,). The tasks that follow one another so are a
+        chain: they are placed together.
+    exact, held
+        1 if the follower of each task must start exactly at its end plus the gap; 1 if it keeps its resources until then.
+        Shape (tasks,).
     head
         The first task of the chain of each one, itself if it is in none, shape (tasks,).
     links
         The number of precedences from other tasks to the chain that begins with each one, shape (tasks,).
     tight
         1 for resources without idle time, else 0, shape (renewable resources,).
+    job, line
+        The job of each task on a resource on which the jobs have the same order, and the number of the resource among these;
+        ``WITHOUT`` for other tasks. Shape (tasks,).
+    job_first, job_tasks
+        These tasks of each job: those of job j are at ``job_first[j]`` to ``job_first[j + 1]``.
+    lines
+        The number of these resources.
     """
 
+    simple: Literal[True] | None
     before_first: Ints
     before: Ints
     before_delay: Ints
@@ -156,16 +172,24 @@ class Tasks(NamedTuple):
     optional: int
     absent: Ints
     follower: Ints
+    leader: Ints
     gap: Ints
+    exact: Ints
+    held: Ints
     head: Ints
     links: Ints
     tight: Ints
+    job: Ints
+    line: Ints
+    job_first: Ints
+    job_tasks: Ints
+    lines: int
 
     def mirrored(self) -> Tasks:
         """Return the project in reversed time: successors are predecessors. The arrays are shared.
 
-        It has no release dates, breaks, setups, chains and rules of idle time: a schedule of it gives an order of the tasks,
-        not their times.
+        It has no release dates, breaks, setups, chains, rules of idle time and orders of jobs: a schedule of it gives an order
+        of the tasks, not their times.
         """
         resources = self.capacity.size
         return self._replace(
@@ -176,9 +200,14 @@ class Tasks(NamedTuple):
             setups=self.setups._replace(first=np.full_like(self.setups.first, WITHOUT)),
             rest_first=np.zeros_like(self.rest_first),
             follower=np.full_like(self.follower, WITHOUT),
+            leader=np.full_like(self.leader, WITHOUT),
+            exact=np.zeros_like(self.exact),
+            held=np.zeros_like(self.held),
             head=np.arange(self.head.size),
             links=np.diff(self.after_first),
             tight=np.zeros_like(self.tight),
+            job=np.full_like(self.job, WITHOUT),
+            job_first=np.zeros(1, np.int64),
             before_first=self.after_first,
             before=self.after,
             before_delay=self.after_delay,
@@ -214,6 +243,16 @@ class Room(NamedTuple):
         Earliest start of each task by its scheduled predecessors, shape (tasks,).
     spent
         Total demand of the resources that are not renewable, shape (other resources,).
+    ordered
+        1 for jobs that have a place in the order of all jobs, shape (jobs,).
+    last_on
+        The last task in this order on each of the resources that keep it, shape (lines,).
+    before_on, next_on
+        The tasks before and after each one on such a resource, ``WITHOUT`` for none, shape (tasks,).
+    left
+        When each task has given up its resources, ``WITHOUT`` before it is placed, shape (tasks,).
+    asleep
+        1 for tasks that wait for one of an earlier job, shape (tasks,).
     """
 
     times: Ints
@@ -226,6 +265,12 @@ class Room(NamedTuple):
     missing: Ints
     ready: Ints
     spent: Ints
+    ordered: Ints
+    last_on: Ints
+    before_on: Ints
+    next_on: Ints
+    left: Ints
+    asleep: Ints
 
 
 def new_room(tasks: Tasks) -> Room:
@@ -247,6 +292,12 @@ def new_room(tasks: Tasks) -> Room:
         missing=each.copy(),
         ready=each.copy(),
         spent=np.zeros_like(tasks.budget),
+        ordered=np.zeros(tasks.job_first.size - 1, np.int64),
+        last_on=np.zeros(tasks.lines, np.int64),
+        before_on=each.copy(),
+        next_on=each.copy(),
+        left=each.copy(),
+        asleep=each.copy(),
     )
 
 
@@ -298,6 +349,8 @@ def _free_from(times: Ints, used: Ints, count: int, start: int, duration: int, m
 def end_of(t: Tasks, mode: int, start: int) -> int:
     """Return the end of a mode, which breaks may suspend, for a start."""
     end = start + t.duration[mode]
+    if t.simple:
+        return int(end)
     for i in range(t.rest_first[mode], t.rest_first[mode + 1]):
         if t.rest_over[i] > start:
             if t.rest_begin[i] >= end:
@@ -318,7 +371,7 @@ def _after_rest(t: Tasks, mode: int, time: int) -> int:
 @internal_borrowing
 def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
     """Return the first time from ``ready`` on at which all resources are free for a mode, and no break suspends its start."""
-    if t.rest_first[mode] != t.rest_first[mode + 1]:
+    if not t.simple and t.rest_first[mode] != t.rest_first[mode + 1]:
         return _earliest_of_suspended(t, room, mode, ready)
     start, duration = ready, t.duration[mode]
     first = t.demand_first[mode]
@@ -332,7 +385,7 @@ def earliest(t: Tasks, room: Room, mode: int, ready: int) -> int:
             begin = _free_from(room.times[r], room.used[r], room.breakpoints[r], start, duration, most)
         agreed = agreed + 1 if begin == start else 1
         start = begin
-        if t.setups.first[r] != WITHOUT:
+        if not t.simple and t.setups.first[r] != WITHOUT:
             position = _place(t, room, r, mode, start)
             start = _start_at(t, room, r, position, mode, start)
             agreed = agreed if start == begin else 0  # the use at the new time is not known
@@ -436,16 +489,15 @@ def _breakpoint(room: Room, r: int, time: int) -> int:
 
 
 @internal_borrowing
-def occupy(t: Tasks, room: Room, mode: int, start: int) -> None:
-    """Occupy what a mode demands from its start to its end."""
-    end = end_of(t, mode, start)
+def occupy(t: Tasks, room: Room, mode: int, start: int, end: int) -> None:
+    """Occupy what a mode demands from its start to the time at which it gives it up."""
     for k in range(t.demand_first[mode], t.demand_first[mode + 1]):
         r = t.resource[k]
         first = _breakpoint(room, r, start)
         last = _breakpoint(room, r, end)
         for i in range(first, last):
             room.used[r, i] += t.demand[k]
-        if t.setups.first[r] != WITHOUT:
+        if not t.simple and t.setups.first[r] != WITHOUT:
             _insert(t, room, r, mode, start)
 
 
@@ -493,11 +545,62 @@ def begin(t: Tasks, room: Room, modes: Ints) -> None:
     for k in range(t.rank.size):
         room.missing[k] = t.links[k]
         room.ready[k] = t.release[k]
-    for k in range(t.rank.size if t.optional != 0 else 0):
-        for i in range(t.before_first[k], t.before_first[k + 1]):
-            if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
-                room.missing[t.head[k]] -= 1
+    if not t.simple and t.optional != 0:
+        for k in range(t.rank.size):
+            for i in range(t.before_first[k], t.before_first[k + 1]):
+                if t.head[t.before[i]] != t.head[k] and not _are_done(t, modes, t.before[i], k):
+                    room.missing[t.head[k]] -= 1
+    if not t.simple and t.job_first.size > 1:
+        _without_order(t, room)
     spend(t, room, modes)
+
+
+@internal_borrowing
+def _without_order(t: Tasks, room: Room) -> None:
+    """Begin with no job in the order of all jobs."""
+    for j in range(room.ordered.size):
+        room.ordered[j] = 0
+    for i in range(room.last_on.size):
+        room.last_on[i] = WITHOUT
+    for k in range(t.rank.size):
+        room.before_on[k], room.next_on[k], room.left[k] = WITHOUT, WITHOUT, WITHOUT
+        room.asleep[k] = 0
+
+
+@internal_borrowing
+def _put_last(t: Tasks, room: Room, job: int) -> None:
+    """Put a job behind all others in the order of the jobs."""
+    room.ordered[job] = 1
+    for i in range(t.job_first[job], t.job_first[job + 1]):
+        k = t.job_tasks[i]
+        before = room.last_on[t.line[k]]
+        room.before_on[k] = before
+        if before != WITHOUT:
+            room.next_on[before] = k
+        room.last_on[t.line[k]] = k
+
+
+@internal_borrowing
+def _must_wait(t: Tasks, room: Room, task: int) -> bool:
+    """Return whether a task or one of its chain must wait for one of an earlier job that is not placed; then it sleeps.
+
+    The order of the jobs is that in which their first tasks are tried. Else the tasks are ready when those of the earlier
+    jobs have given up the resource.
+    """
+    waits = False
+    k = task
+    while k != WITHOUT:
+        if t.job[k] != WITHOUT:
+            if room.ordered[t.job[k]] == 0:
+                _put_last(t, room, t.job[k])
+            before = room.before_on[k]
+            if before != WITHOUT and room.left[before] == WITHOUT:
+                waits = True
+            elif before != WITHOUT:
+                room.ready[k] = max(room.ready[k], room.left[before])
+        k = t.follower[k]
+    room.asleep[task] = int(waits)
+    return waits
 
 
 @internal_borrowing
@@ -509,7 +612,7 @@ def _are_done(t: Tasks, modes: Ints, one: int, other: int) -> bool:
 @internal_borrowing
 def _take_in(t: Tasks, room: Room, modes: Ints, free: Ints) -> None:
     """Give tasks that are left out and may choose their mode one in which they are done, if the budget allows one."""
-    if t.optional == 0:
+    if t.simple or t.optional == 0:
         return
     spend(t, room, modes)
     for k in range(t.rank.size):
@@ -539,11 +642,11 @@ def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: In
     """
     for i in range(t.after_first[task], t.after_first[task + 1]):
         j = t.after[i]
-        if t.optional != 0 and not _are_done(t, modes, task, j):
+        if not t.simple and t.optional != 0 and not _are_done(t, modes, task, j):
             continue
         room.ready[j] = max(room.ready[j], end + t.after_delay[i])
-        first = t.head[j]
-        if first != t.head[task]:
+        first = j if t.simple else t.head[j]
+        if t.simple or first != t.head[task]:
             room.missing[first] -= 1
             if room.missing[first] == 0:
                 size = _push(t, heap, size, keys, first)
@@ -551,24 +654,70 @@ def release(t: Tasks, room: Room, heap: Ints, size: int, keys: Floats, modes: In
 
 
 @internal_borrowing
-def _first_start(t: Tasks, room: Room, modes: Ints, task: int, time: int) -> int:
-    """Return the first start of a task, not before a time, at which all tasks of its chain can start."""
-    if t.absent[modes[task]] != 0:
+def _first_start(t: Tasks, room: Room, modes: Ints, starts: Ints, task: int, time: int) -> int:
+    """Return the first start of a task, not before a time; ``starts`` of its chain, if it is in one, are filled."""
+    if not t.simple and t.absent[modes[task]] != 0:
         return time
     start = max(time, room.ready[task])
-    if t.follower[task] == WITHOUT:
+    if t.simple or t.follower[task] == WITHOUT:
         return earliest(t, room, modes[task], start)
-    while True:
-        before = start
-        k = task
-        at = start
-        while k != WITHOUT:
-            later = earliest(t, room, modes[k], max(at, room.ready[k]))
-            start += later - at
-            at = later + t.duration[modes[k]] + t.gap[k]
-            k = t.follower[k]
-        if start == before:
-            return int(start)
+    return _chain_start(t, room, modes, starts, task, start)
+
+
+@internal_borrowing
+def _chain_start(t: Tasks, room: Room, modes: Ints, starts: Ints, task: int, time: int) -> int:
+    """Fill the first starts of the tasks of a chain, not before a time; return that of its first task.
+
+    No start is ever later than it must be: each one is raised to the first time that the others allow, until none changes.
+    """
+    k = task
+    while k != WITHOUT:
+        starts[k] = max(time, room.ready[k])
+        k = t.follower[k]
+    k = task
+    while k != WITHOUT:
+        before = t.leader[k]
+        least = starts[k]
+        if before != WITHOUT:
+            least = max(least, starts[before] + t.duration[modes[before]] + t.gap[before])
+        starts[k] = earliest(t, room, modes[k], least)
+        if before != WITHOUT:
+            needed = _start_to_wait(t, room, modes[before], before, starts[before], starts[k])
+            if needed > starts[before]:
+                starts[before] = needed
+                k = before
+                continue
+        k = t.follower[k]
+    return int(starts[task])
+
+
+@internal_borrowing
+def _start_to_wait(t: Tasks, room: Room, mode: int, task: int, start: int, until: int) -> int:
+    """Return the first time, not before its start, at which a task can start if its follower starts at a time or later."""
+    end = start + t.duration[mode]
+    first = start
+    if t.exact[task] != 0:
+        first += until - end - t.gap[task]
+    if t.held[task] == 0 or until == end:
+        return first
+    for i in range(t.demand_first[mode], t.demand_first[mode + 1]):
+        r = t.resource[i]
+        most = t.capacity[r] - t.demand[i]
+        k = _last_before(room.times[r], room.breakpoints[r], end)
+        while k < room.breakpoints[r] and room.times[r, k] < until:
+            if room.used[r, k] - _closed_at(t, r, room.times[r, k]) > most:  # a task may keep a resource in a break
+                first = max(first, room.times[r, k + 1])
+            k += 1
+    return first
+
+
+@internal_borrowing
+def _closed_at(t: Tasks, r: int, time: int) -> int:
+    """Return the use of a resource by its breaks at a time."""
+    i = t.closed_first[r]
+    while i + 1 < t.closed_first[r + 1] and t.closed_time[i + 1] <= time:
+        i += 1
+    return int(t.closed_use[i])
 
 
 @internal_borrowing
@@ -576,27 +725,39 @@ def _put(
     t: Tasks, room: Room, keys: Floats, modes: Ints, starts: Ints, size: int, task: int, start: int
 ) -> tuple[int, int]:
     """Place a task with those of its chain; return the size of the heap, and the last end."""
-    if t.follower[task] == WITHOUT and t.absent[modes[task]] == 0:
-        occupy(t, room, modes[task], start)
-        starts[task] = start
-        last = end_of(t, modes[task], start)
-        return release(t, room, room.heap, size, keys, modes, task, last), last
+    starts[task] = start
     k = task
-    at = start
     last = 0
     while k != WITHOUT:
         mode = modes[k]
-        occupy(t, room, mode, at)
-        starts[k] = at
-        end = end_of(t, mode, at)
+        end = end_of(t, mode, starts[k])
+        left = end
+        if t.held[k] != 0:
+            left = max(end, starts[t.follower[k]])
+        occupy(t, room, mode, starts[k], left)
         if t.absent[mode] == 0:
             last = max(last, end)
         else:
-            starts[k] = max(at, room.ready[k])  # where it would be tried again
+            starts[k] = max(starts[k], room.ready[k])  # where it would be tried again
         size = release(t, room, room.heap, size, keys, modes, k, end)
-        at = end + t.gap[k]
+        if t.job[k] != WITHOUT:
+            room.left[k] = left
+            size = _wake_next(t, room, keys, size, k)
         k = t.follower[k]
     return size, last
+
+
+@internal_borrowing
+def _wake_next(t: Tasks, room: Room, keys: Floats, size: int, task: int) -> int:
+    """Try the next task on a resource again, if it waits for this one; return the size of the heap."""
+    following = room.next_on[task]
+    if following == WITHOUT:
+        return size
+    first = t.head[following]
+    if room.asleep[first] == 0:
+        return size
+    room.asleep[first] = 0
+    return _push(t, room.heap, size, keys, first)
 
 
 @internal_borrowing
@@ -690,6 +851,8 @@ def _without_idle_time(t: Tasks, room: Room, modes: Ints, starts: Ints, makespan
     The tasks keep their order on each resource, all of which have capacity 1. Overwrites ``room.heap`` and
     ``room.breakpoints``.
     """
+    if t.simple:
+        return makespan
     some = False
     for r in range(t.tight.size):
         some = some or t.tight[r] != 0
@@ -731,19 +894,21 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
     begin(t, room, modes)
     size, makespan = 0, 0
     for k in range(n):
-        if room.missing[k] == 0 and t.head[k] == k:
+        if room.missing[k] == 0 and (t.simple or t.head[k] == k):
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         size = _pop(t, room.heap, size, keys)
         k = room.heap[size]
+        if not t.simple and t.job_first.size > 1 and _must_wait(t, room, k):
+            continue
         mode, start = modes[k], NEVER
-        if free[k] == 0 or t.follower[k] != WITHOUT or t.absent[mode] != 0:
-            start = _first_start(t, room, modes, k, 0)
+        if free[k] == 0 or (not t.simple and (t.follower[k] != WITHOUT or t.absent[mode] != 0)):
+            start = _first_start(t, room, modes, starts, k, 0)
         else:
             old = mode
             first_end = NEVER
             for m in range(t.mode_first[k], t.mode_first[k + 1]):
-                if t.absent[m] == 0 and (m == old or change_allowed(t, room, old, m)):
+                if (t.simple or t.absent[m] == 0) and (m == old or change_allowed(t, room, old, m)):
                     starts_at = earliest(t, room, m, room.ready[k])
                     ends_at = end_of(t, m, starts_at)
                     if start == NEVER or ends_at < first_end:
@@ -752,7 +917,13 @@ def serial(t: Tasks, room: Room, keys: Floats, modes: Ints, free: Ints, starts: 
                         mode = m
             change(t, room, old, mode)
             modes[k] = mode
-        size, end = _put(t, room, keys, modes, starts, size, k, start)
+        if t.simple:  # as in ``_put``, without a call
+            end = start + t.duration[mode]
+            occupy(t, room, mode, start, end)
+            starts[k] = start
+            size = release(t, room, room.heap, size, keys, modes, k, end)
+        else:
+            size, end = _put(t, room, keys, modes, starts, size, k, start)
         makespan = max(makespan, end)
     return _without_idle_time(t, room, modes, starts, makespan)
 
@@ -774,7 +945,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
     makespan = 0
     time = 0
     for k in range(n):
-        if room.missing[k] == 0 and t.head[k] == k:
+        if room.missing[k] == 0 and (t.simple or t.head[k] == k):
             size = _push(t, room.heap, size, keys, k)
     while size > 0:
         waits, following = 0, NEVER
@@ -782,8 +953,8 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
             size = _pop(t, room.heap, size, keys)
             k = room.heap[size]
             start = NEVER
-            if room.ready[k] <= time or t.absent[modes[k]] != 0:
-                start = _first_start(t, room, modes, k, time)
+            if room.ready[k] <= time or (not t.simple and t.absent[modes[k]] != 0):
+                start = _first_start(t, room, modes, starts, k, time)
             if start == time:
                 size, end = _put(t, room, keys, modes, starts, size, k, time)
                 makespan = max(makespan, end)
@@ -792,7 +963,7 @@ def parallel(t: Tasks, room: Room, keys: Floats, modes: Ints, waiting: Ints, sta
                 waits += 1
         for i in range(waits):
             k = waiting[i]
-            following = min(following, _first_start(t, room, modes, k, time))
+            following = min(following, _first_start(t, room, modes, starts, k, time))
             size = _push(t, room.heap, size, keys, k)
         time = following
     return _without_idle_time(t, room, modes, starts, makespan)
@@ -867,7 +1038,7 @@ def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: i
     value = aim.makespan * makespan
     missed = 0
     for k in range(t.rank.size):
-        if t.absent[modes[k]] != 0:
+        if not t.simple and t.absent[modes[k]] != 0:
             value += aim.penalty[k]
             continue
         end = end_of(t, modes[k], starts[k])
@@ -880,7 +1051,7 @@ def worth(t: Tasks, aim: Aim, room: Room, modes: Ints, starts: Ints, makespan: i
         missed += max(0, end - aim.deadline[k])
     if missed > 0:
         return MISSED + missed
-    if aim.setup > 0:
+    if not t.simple and aim.setup > 0:
         value += aim.setup * total_setup(t, room)
     return value
 
@@ -935,9 +1106,10 @@ def generate(
 ) -> int:
     """Schedule all tasks by the serial or the parallel scheme, justify twice if the makespan counts; return the value.
 
-    ``keys`` and ``free`` are overwritten; otherwise the arguments are those of ``serial`` and ``justify``.
+    ``keys`` and ``free`` are overwritten; otherwise the arguments are those of ``serial`` and ``justify``. Where jobs have
+    the same order on several resources, the scheme is always the serial one.
     """
-    if in_parallel:
+    if in_parallel and (t.simple or t.job_first.size == 1):
         makespan = parallel(t, room, keys, modes, free, starts)
     else:
         makespan = serial(t, room, keys, modes, free, starts)
@@ -1037,7 +1209,8 @@ def destroy(t: Tasks, state: Ints, kind: int, starts: Ints, modes: Ints, last: i
     for k in range(n):
         if since <= starts[k] < since + length and (kind == WINDOW or _uses(t, modes[k], resource)):
             count = _add(k, n, chosen, found, count)
-            count = _add(t.head[k], n, chosen, found, count)  # its key moves the chain
+            if not t.simple:
+                count = _add(t.head[k], n, chosen, found, count)  # its key moves the chain
     return count
 
 
@@ -1234,7 +1407,7 @@ def _is_new(kept: Kept, child: Child, value: int) -> bool:
 def _makespan(t: Tasks, starts: Ints, modes: Ints) -> int:
     last = 0
     for k in range(t.rank.size):
-        if t.absent[modes[k]] == 0:
+        if t.simple or t.absent[modes[k]] == 0:
             last = max(last, end_of(t, modes[k], starts[k]))
     return last
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...models.array_types import Ints
 from ...models.compiled import compiled, internal_borrowing, native
-from .by_address import by_address
+from .by_address import by_address, constant
 from .profile import NEVER
 from .project_schedules import Tasks, below, draw
 
@@ -22,11 +22,14 @@ NONE = -1  # no task, no machine
 
 
 @by_address
+@constant("released")
 class Plan(NamedTuple):
     """The modes and the orders of a schedule.
 
     Parameters
     ----------
+    released
+        True if a task has a release date, else None. Functions have a version for each.
     mode, duration
         Mode and duration of each task, shape (tasks,).
     before, after
@@ -35,6 +38,7 @@ class Plan(NamedTuple):
         First and last task of each machine, ``NONE`` if it has none, shape (machines,).
     """
 
+    released: Literal[True] | None
     mode: Ints
     duration: Ints
     before: Ints
@@ -71,7 +75,8 @@ class Paths(NamedTuple):
 def new_plan(tasks: Tasks, machines: int) -> Plan:
     """Return the arrays of a plan."""
     n = tasks.rank.size
-    return Plan(*(np.zeros(n, np.int64) for _ in range(4)), *(np.zeros(machines, np.int64) for _ in range(2)))
+    sizes = (n, n, n, n, machines, machines)
+    return Plan(True if tasks.release.any() else None, *(np.zeros(size, np.int64) for size in sizes))
 
 
 def new_paths(tasks: Tasks) -> Paths:
@@ -155,7 +160,9 @@ def tail_of(plan: Plan, tail: Ints, task: int, rest: int) -> int:
 @internal_borrowing
 def ready_at(t: Tasks, plan: Plan, head: Ints, task: int) -> int:
     """Return the earliest start of a task by its release date and its predecessors."""
-    ready = t.release[task]
+    ready = 0
+    if plan.released:
+        ready = t.release[task]
     for e in range(t.before_first[task], t.before_first[task + 1]):
         i = t.before[e]
         ready = max(ready, head[i] + plan.duration[i] + t.before_delay[e])

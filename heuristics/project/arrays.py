@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 
@@ -15,7 +15,7 @@ from ...models.project.problem import Mode, Project
 from ...models.project.verification import MAKESPAN, joined, suspending, terms
 from ..kernels.profile import NEVER
 from ..kernels.project_schedules import WITHOUT, Aim, Setups, Tasks
-from .serial_sgs import network, priorities, rules_for
+from .serial_sgs import chains, jobs_in_order, network, priorities, rules_for
 
 LEFT_OUT = Mode("left out", 0)  # a mode more of each task that may be left out
 
@@ -66,18 +66,21 @@ class ProjectArrays:
         others = [r.name for r in project.resources if not r.renewable]
         index = {r.name: k for k, r in enumerate(renewable)}
         points = {r.name for r in renewable if r.setups and r.all_pairs}  # also modes of duration 0 use them
+        blocks = {before for before, _ in project.blocking}
+        keeps = [name in blocks for name, count in self._counts() for _ in range(count)]  # also without a duration
         rows = [
             [
                 (index[name], d)
                 for name, d in m.demands.items()
-                if d and name in index and (m.duration or name in points)
+                if d and name in index and (m.duration or keep or name in points)
             ]
-            for m in self.modes
+            for m, keep in zip(self.modes, keeps, strict=True)
         ]
         rank = np.zeros(len(net.names), np.int64)
         rank[list(net.order)] = np.arange(len(net.names))
         need = [[m.demands.get(name, 0) for name in others] for m in self.modes]
         return Tasks(
+            True if is_simple(project) else None,
             *_links(net.before),
             *_links(net.after),
             self.first_modes,
@@ -97,7 +100,12 @@ class ProjectArrays:
             _ints([int(mode is LEFT_OUT) for mode in self.modes]),
             *_chains(project),
             _ints([int(r.no_idle) for r in renewable]),
+            *_jobs(project),
         )
+
+    def _counts(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the number of modes of each task."""
+        return zip(self.net.names, np.diff(self.first_modes).tolist(), strict=True)
 
     def _setups(self, renewable: Sequence[Resource]) -> Setups:
         """Return the setups of the resources."""
@@ -109,8 +117,8 @@ class ProjectArrays:
             if resource.setups:
                 first[k] = len(times)
                 times += [resource.setups.get((a, b), 0) for a in kinds for b in kinds]
-        counts = np.diff(self.first_modes).tolist()
-        family = [at[t.kind] for t, count in zip(self.net.tasks, counts, strict=True) for _ in range(count)]
+        kind = {t.name: at[t.kind] for t in self.net.tasks}
+        family = [kind[name] for name, count in self._counts() for _ in range(count)]
         return Setups(first, _ints(times), len(kinds), _ints(family), _ints([int(r.all_pairs) for r in renewable]))
 
     @cached_property
@@ -164,6 +172,20 @@ class ProjectArrays:
         return int(self.first_modes[task + 1]) - 1
 
 
+def is_simple(project: Project) -> bool:
+    """Return whether each task of a project must be done, is placed alone, and takes its duration.
+
+    Examples
+    --------
+    >>> from schedlab.models import Task
+    >>> is_simple(Project([Task.single("a", 3, release=2, due=9)], []))
+    True
+    """
+    only = ("release dates", "deadlines", "breaks")
+    suspended = any(r.suspends and r.breaks for r in project.resources)
+    return set(project.features).issubset(only) and not suspended
+
+
 def _aim(project: Project) -> Aim:
     """Return the objective of a project."""
     factors = terms(project.objective)
@@ -186,37 +208,47 @@ def _aim(project: Project) -> Aim:
         _ints([t.penalty or 0 for t in tasks]),
         factors == {MAKESPAN: 1}
         and all(t.deadline is None and not t.optional for t in tasks)
-        and not project.no_wait
+        and not (project.no_wait or project.blocking or project.permutation)
         and not any(r.no_idle for r in project.resources),
     )
 
 
-def _chains(project: Project) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return the chains of tasks that must not wait.
-
-    For each task: the one that must start exactly at its end plus a gap, the gap, the first task of its chain, and the
-    number of precedences from other tasks to the chain that begins with it.
-    """
+def _chains(project: Project) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
+    """Return the chains of tasks that do not wait for one another, or block: the fields of ``Tasks`` from ``follower`` to ``links``."""
     at = {t.name: k for k, t in enumerate(project.tasks)}
-    delays = {link[:2]: link[2] for link in project.precedences}
-    follower = [WITHOUT] * len(at)
-    gap = [0] * len(at)
-    head = list(range(len(at)))
-    before = {after: first for first, after in project.no_wait}
-    for first, after in project.no_wait:
-        follower[at[first]] = at[after]
-        gap[at[first]] = delays[first, after]
-    for name in before:
-        first = name
-        while first in before:
-            first = before[first]
-        head[at[name]] = at[first]
+    made = chains(project)
     links = [0] * len(at)
     for after, found in project.before.items():
-        for name in found:
-            if head[at[name]] != head[at[after]]:
-                links[head[at[after]]] += 1
-    return _ints(follower), _ints(gap), _ints(head), _ints(links)
+        head = made.head[at[after]]
+        links[head] += sum(made.head[at[name]] != head for name in found)
+    return (
+        _ints(made.follower),
+        _ints(made.leader),
+        _ints(made.gap),
+        _ints(made.exact),
+        _ints(made.held),
+        _ints(made.head),
+        _ints(links),
+    )
+
+
+def _jobs(project: Project) -> tuple[Ints, Ints, Ints, Ints, int]:
+    """Return the tasks on resources on which the jobs have the same order: the last five fields of ``Tasks``."""
+    on = jobs_in_order(project)
+    number = {name: k for k, name in enumerate(project.permutation)}
+    jobs: dict[str, list[int]] = {}
+    for k, task in enumerate(project.tasks):
+        if task.name in on:
+            jobs.setdefault(task.job, []).append(k)
+    of = {name: k for k, name in enumerate(jobs)}
+    names = [t.name for t in project.tasks]
+    return (
+        _ints([of[on[name][0]] if name in on else WITHOUT for name in names]),
+        _ints([number[on[name][1]] if name in on else WITHOUT for name in names]),
+        _offsets([len(of_job) for of_job in jobs.values()]),
+        _ints([k for of_job in jobs.values() for k in of_job]),
+        len(number),
+    )
 
 
 def _closed(renewable: Sequence[Resource]) -> tuple[Ints, Ints, Ints]:

@@ -1,11 +1,10 @@
-"""The bound of the makespan that solvers are given; the module of bounds, and numba, are imported where there is one."""
+"""The bound of the makespan that solvers are given; the modules of bounds, and numba, are imported where there can be one."""
 
 from __future__ import annotations
 
 from ...backends.base import Limits
 from ...models.deadline import Deadline
 from ...models.project.problem import Project
-from .serial_sgs import bounds_hold, longest_path
 
 FEW_TASKS = 35  # up to here solvers prove as much at once, and numba need not be imported; PSPLIB's j30 have 32
 CROWDED = 0.9  # of the longest path: the work on some resource; below it no bound was better than the path, see ``_is_crowded``
@@ -50,13 +49,17 @@ def warm_up_for_solvers(problem: Project) -> None:
 
 
 def _is_useful(problem: Project) -> bool:
-    return len(problem.tasks) > FEW_TASKS and bounds_hold(problem) and _is_crowded(problem)
+    if len(problem.tasks) <= FEW_TASKS:
+        return False
+    from .serial_sgs import bounds_hold, longest_path
+
+    return bounds_hold(problem) and _is_crowded(problem, longest_path(problem))
 
 
-def _is_crowded(project: Project) -> bool:
+def _is_crowded(project: Project, path: int) -> bool:
     """Return whether a bound can be better than the longest path, which solvers find at once.
 
-    Always where tasks have several modes; else where the work on some resource takes most of the longest path. Measured on
+    Always where tasks have several modes; else where the work on some resource takes most of the longest path, ``path``. Measured on
     25 files of PSPLIB and on 24 with other capacities: below nine tenths no bound was better after the time limit.
     """
     if any(len(t.modes) > 1 for t in project.tasks):
@@ -66,5 +69,4 @@ def _is_crowded(project: Project) -> bool:
         mode = task.modes[0]
         for name, amount in mode.demands.items():
             work[name] = work.get(name, 0) + amount * mode.duration
-    path = longest_path(project)
     return any(work.get(r.name, 0) >= CROWDED * path * r.capacity for r in project.resources if r.renewable)

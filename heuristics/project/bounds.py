@@ -116,8 +116,10 @@ class MakespanBounds:
         self.project = project
         self.clock = clock
         self.arrays = ProjectArrays(project)
+        self.tasks = self.arrays.tasks._replace(simple=True)  # the kernels look at no other part
+        self.back = self.arrays.back._replace(simple=True)
         net = self.arrays.net
-        t = self.arrays.tasks
+        t = self.tasks
         n = len(net.names)
         self.heads = np.array([project.heads[name] for name in net.names], np.int64)
         self.tails = np.array([project.tails[name] for name in net.names], np.int64)
@@ -156,7 +158,7 @@ class MakespanBounds:
         ]
 
     def _groups(self, rows: list[Ints], capacity: list[int]) -> Groups:
-        t = self.arrays.tasks
+        t = self.tasks
         n = len(self.arrays.net.names)
         demand = np.array(rows, np.int64).reshape(len(rows), t.duration.size)
         energy = np.zeros((len(rows), n), np.int64)
@@ -202,8 +204,8 @@ class MakespanBounds:
         return max(*bounds.values(), paths, int(group_bound(self.groups, self.work, self.heads, self.tails)))
 
     def _strengthen(self) -> None:
-        t = self.arrays.tasks
-        back = self.arrays.back
+        t = self.tasks
+        back = self.back
         n = self.heads.size
         path = np.zeros((n, n), np.int64)
         longest_paths(t, self.work, path)
@@ -216,7 +218,7 @@ class MakespanBounds:
         high = objective  # not refuted
         while high - low > 1 and not self._over:
             middle = (low + high) // 2
-            no = refuted(self.arrays.tasks, self.groups, self.work, self.heads, self.tails, middle, self.clock.stop)
+            no = refuted(self.tasks, self.groups, self.work, self.heads, self.tails, middle, self.clock.stop)
             low, high = (middle, high) if no else (low, middle)
         return low + 1
 

@@ -53,7 +53,7 @@ from ..lns.control import (
     as_text,
 )
 from ..relaxation import check_available, limits_of_turn
-from .arrays import LEFT_OUT, ProjectArrays
+from .arrays import LEFT_OUT, ProjectArrays, is_simple
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
 from .serial_sgs import (
     SerialScheme,
@@ -61,7 +61,7 @@ from .serial_sgs import (
     minimizes_makespan,
     network,
     plain,
-    refused_by_lns,
+    refused,
     rules_for,
     takes,
 )
@@ -96,8 +96,8 @@ if TYPE_CHECKING:
 # With several threads, each thread has a search of its own from step 2 on; they share their best schedule
 # (``lns.control``).
 
-# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait and resources without idle
-# time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
+# Dates, setups, breaks, tasks that may be left out (a mode more), chains of tasks without a wait or that block, permutations
+# and resources without idle time are kept by the schemes and by the parts of the solver; tabu search keeps release dates, and takes no schedule that
 # misses a deadline (``minimizes_makespan``).
 
 EARLY_SHARE = 0.25  # of the time for a proof: after the first schedules
@@ -106,7 +106,7 @@ TABU_SHARE = 0.75  # of the time of a search for a shop: for tabu search
 OTHERS_SHARE = 0.05  # of that time: for each other operator; the rest is for what gains most
 
 
-@compiled_first("project.lns:warm_up")
+@compiled_first("project.lns:warm_up", for_problem=True)
 def project_lns(
     problem: Project,
     *,
@@ -130,7 +130,7 @@ def project_lns(
     Parameters
     ----------
     problem
-        A project without what ``refused_by_lns`` names.
+        A project without what ``serial_sgs.refused`` names.
     time_limit
         Seconds; None: no limit. The first schedule is always finished.
     threads
@@ -240,7 +240,7 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
 
 def _check(problem: Project) -> None:
     """Raise NotForThisProblem if a project has what the search does not support."""
-    words = refused_by_lns(problem)
+    words = refused(problem)
     if words:
         raise NotForThisProblem(f"lns supports no {', no '.join(words)}")
     costs = sum(t.weight + t.early_weight + (t.penalty or 0) for t in problem.tasks) + 1
@@ -285,14 +285,34 @@ def usual_selection(operators: Sequence[Any]) -> Selection:
     return GainPerSecond(OTHERS_SHARE, dict.fromkeys(tabu, TABU_SHARE)) if tabu else GainPerSecond()
 
 
+def warm_up(problem: Project | None = None) -> None:
+    """Compile the kernels of this search for a project, or load them from numba's cache; None: for a simple one."""
+    simple = problem is None or is_simple(problem)
+    _warm_up_schemes(simple)
+    if not simple:
+        return
+    _warm_up_shop(False)
+    if (
+        problem is not None
+        and any(t.release for t in problem.tasks)
+        and all(r.capacity == 1 for r in problem.resources)
+    ):
+        _warm_up_shop(True)
+
+
 @cache
-def warm_up() -> None:
-    """Compile the kernels of this search, or load them from numba's cache."""
+def _warm_up_schemes(simple: bool) -> None:
     crew = [Resource("crew", 2), Resource("money", 9, renewable=False)]
     modes = (Mode("fast", 1, {"crew": 2, "money": 3}), Mode("slow", 3, {"crew": 1, "money": 1}))
-    project_lns(Project([Task(name, modes) for name in "abcde"], crew, [("a", "b")]), rounds=4)
+    tasks = [Task(name, modes, penalty=None if simple else 9) for name in "abcde"]
+    project_lns(Project(tasks, crew, [("a", "b")]), rounds=4)
+
+
+@cache
+def _warm_up_shop(released: bool) -> None:
     saws = [Resource("saw 1", 1), Resource("saw 2", 1)]
-    cuts = [Task(name, (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))) for name in "abcde"]
+    modes = (Mode("1", 2, {"saw 1": 1}), Mode("2", 3, {"saw 2": 1}))
+    cuts = [Task(name, modes, release=int(released)) for name in "abcde"]
     project_lns(Project(cuts, saws), rounds=2, operators=[TabuSearch()])
 
 
@@ -573,6 +593,7 @@ def _why_nothing(problem: Project) -> str:
         "deadlines": any(t.deadline is not None for t in problem.tasks),
         "resources without idle time": any(r.no_idle for r in problem.resources),
         "precedences without a wait": bool(problem.no_wait),
+        "blocking": bool(problem.blocking),
     }
     words = [word for word, there in given.items() if there]
     if words == ["deadlines"]:

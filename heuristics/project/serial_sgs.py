@@ -8,6 +8,7 @@ time, breaks, and sequences with setups.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -213,13 +214,7 @@ def rules_for(project: Project) -> tuple[str, ...]:
 
 # --- What the scheme supports.
 
-REFUSED = ("no-idle resources", "precedences without a wait", "blocking", "a permutation")
-CONDITION = "projects without no-idle resources, precedences without a wait, blocking and permutation"
-
-
-def refused(project: Project) -> tuple[str, ...]:
-    """Return what of a project the scheme does not support, in words: it never moves a task that it has placed."""
-    return tuple(name for name in project.features if name in REFUSED)
+CONDITION = "projects whose rules can be together (docs/reference/projects.md)"
 
 
 def takes(project: Project) -> bool:
@@ -227,44 +222,76 @@ def takes(project: Project) -> bool:
     return not refused(project)
 
 
-def refused_by_lns(project: Project) -> tuple[str, ...]:
-    """Return what of a project the search ``lns`` does not support, in words.
+def refused(project: Project) -> tuple[str, ...]:
+    """Return what of a project the scheme and the search ``lns`` do not support, in words.
 
-    It places tasks that follow one another without a wait together, and moves tasks later to close idle times.
+    They place tasks that follow one another without a wait, or that block, together; keep the order in which the jobs of a
+    permutation begin; and move tasks later to close idle times.
 
     Examples
     --------
-    >>> refused_by_lns(Project([Task.single("a", 3, release=2, penalty=4)], []))
+    >>> refused(Project([Task.single("a", 3, release=2, penalty=4)], []))
     ()
     """
-    words = [name for name in project.features if name in ("blocking", "a permutation")]
-    if project.no_wait:
+    words: list[str] = []
+    if project.no_wait or project.blocking:
         words += _refused_of_chains(project)
     if any(r.no_idle for r in project.resources):
         words += [f"no-idle resources beside {name}" for name in _refused_beside_no_idle(project)]
+    if project.permutation and _jobs_precede_others(project):
+        words.append("a permutation of jobs with precedences between them")
     return tuple(words)
 
 
 def _refused_of_chains(project: Project) -> Iterator[str]:
-    """Yield which precedences without a wait the search does not support: it places chains of tasks, one after another."""
+    """Yield which precedences without a wait and blocking are not supported: chains of tasks are placed, one after another."""
     delays = {link[:2]: link[2] for link in project.precedences}
-    pairs = list(dict.fromkeys(project.no_wait))
+    pairs = list(dict.fromkeys([*project.no_wait, *project.blocking]))
+    given = (("precedences without a wait", project.no_wait), ("blocking", project.blocking))
+    what = " and ".join(name for name, some in given if some)
     firsts = {before for before, _ in pairs}
     seconds = {after for _, after in pairs}
     optional = {t.name for t in project.tasks if t.optional}
     if len(firsts) < len(pairs) or len(seconds) < len(pairs):
-        yield "precedences without a wait of which one task has several"
+        yield f"{what} of which one task has several"
         return
     if any(delays[pair] < 0 for pair in pairs):
-        yield "precedences without a wait with negative delays"
+        yield f"{what} with negative delays"
     if optional & (firsts | seconds):
-        yield "precedences without a wait of tasks that may be left out"
+        yield f"{what} of tasks that may be left out"
     if any(r.setups for r in project.resources):
-        yield "precedences without a wait beside setups"
+        yield f"{what} beside setups"
     if any(r.suspends and r.breaks for r in project.resources):
-        yield "precedences without a wait beside breaks that suspend tasks"
+        yield f"{what} beside breaks that suspend tasks"
     if not _is_acyclic(project, pairs):
-        yield "chains of precedences without a wait that precede each other"
+        yield f"chains of {what} that precede each other"
+
+
+def _jobs_precede_others(project: Project) -> bool:
+    """Return whether precedences lead from a task in the permutation to one of another job."""
+    of = {name: job for name, (job, _) in jobs_in_order(project).items()}
+    reached: dict[str, frozenset[str]] = {}
+    for name in project.order:
+        jobs = frozenset[str]().union(*(reached[before] for before in project.before[name]))
+        if name in of and jobs - {of[name]}:
+            return True
+        reached[name] = jobs | {of[name]} if name in of else jobs
+    return False
+
+
+def jobs_in_order(project: Project) -> dict[str, tuple[str, str]]:
+    """Return the job and the resource of each task on a resource on which the jobs have the same order, by its name.
+
+    A job with one such task need not be in this order.
+    """
+    on = {
+        t.name: (t.job, name)
+        for t in (project.tasks if project.permutation else ())
+        for name in project.permutation
+        if t.modes[0].demands.get(name)  # as in all its modes
+    }
+    tasks_of = Counter(job for job, _ in on.values())
+    return {name: row for name, row in on.items() if tasks_of[row[0]] > 1}
 
 
 def _is_acyclic(project: Project, pairs: Sequence[tuple[str, str]]) -> bool:
@@ -291,15 +318,69 @@ def _is_acyclic(project: Project, pairs: Sequence[tuple[str, str]]) -> bool:
 
 
 def _refused_beside_no_idle(project: Project) -> Iterator[str]:
-    """Yield what the search does not support beside resources without idle time, for which it moves tasks later."""
+    """Yield what is not supported beside resources without idle time, for which tasks are moved later."""
     if project.no_wait:
         yield "precedences without a wait"
+    if project.blocking:
+        yield "blocking"
     if any(r.breaks for r in project.resources):
         yield "breaks"
     if any(r.setups for r in project.resources):
         yield "setups"
     if any(r.renewable and r.capacity > 1 for r in project.resources):
         yield "resources of capacity above 1"
+
+
+# --- Chains of tasks that do not wait for one another, or block.
+
+
+class Chains(NamedTuple):
+    """The chains of the tasks of a project, whose tasks are numbers.
+
+    Parameters
+    ----------
+    follower, leader
+        The next and the previous task of each one in its chain; -1 for none.
+    gap
+        The least time from the end of each task to the start of its follower.
+    exact, held
+        1 if it is also the greatest; 1 if a task keeps its resources until its follower starts.
+    head
+        The first task of the chain of each one, itself if it is in none.
+    """
+
+    follower: list[int]
+    leader: list[int]
+    gap: list[int]
+    exact: list[int]
+    held: list[int]
+    head: list[int]
+
+    def of(self, head: int) -> list[int]:
+        """Return the tasks of the chain that begins with a task."""
+        row = [head]
+        while self.follower[row[-1]] >= 0:
+            row.append(self.follower[row[-1]])
+        return row
+
+
+def chains(project: Project) -> Chains:
+    """Return the chains of a project."""
+    at = {t.name: k for k, t in enumerate(project.tasks)}
+    n = len(at)
+    delays = {link[:2]: link[2] for link in project.precedences}
+    made = Chains([-1] * n, [-1] * n, [0] * n, [0] * n, [0] * n, list(range(n)))
+    for kind, pairs in ((made.exact, project.no_wait), (made.held, project.blocking)):
+        for before, after in pairs:
+            kind[at[before]] = 1
+            made.follower[at[before]] = at[after]
+            made.leader[at[after]] = at[before]
+            made.gap[at[before]] = delays[before, after]
+    for name in project.order:
+        k = at[name]
+        if made.leader[k] >= 0:
+            made.head[k] = made.head[made.leader[k]]
+    return made
 
 
 def minimizes_makespan(project: Project) -> bool:
@@ -529,7 +610,8 @@ def serial_sgs(project: Project, rule: str = "lft") -> Schedule:
     UnknownOrder
         The rule is unknown.
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, or a task misses its deadline.
+        No choice of modes was found for which the non-renewable resources suffice, a task misses its deadline, or a resource
+        that must not be idle is.
 
     References
     ----------
@@ -577,8 +659,8 @@ def multi_sgs(
     Raises
     ------
     NothingFound
-        No choice of modes was found for which the non-renewable resources suffice, or each rule misses a deadline; and there is
-        no start.
+        No choice of modes was found for which the non-renewable resources suffice, or each rule misses a deadline or leaves a
+        resource idle that must not be; and there is no start.
 
     References
     ----------
@@ -667,15 +749,35 @@ def longest_path(project: Project) -> int:
     return max((project.heads[name] + duration for name, duration in shortest), default=0)
 
 
-class SerialScheme:
-    """The serial schedule generation scheme for one project, the tasks that it places, and one choice of modes to begin with."""
+@dataclass
+class _Partial:
+    """A schedule that is not complete: the modes, the ends of the tasks that are placed, and what they use."""
 
-    def __init__(self, project: Project, net: ProjectNetwork, modes: list[Mode], budget: Budget) -> None:
+    modes: list[Mode]
+    budget: Budget
+    free: Availability
+    ends: dict[int, int]
+    schedule: Schedule
+
+
+class SerialScheme:
+    """The serial schedule generation scheme for one project, the tasks that it places, and one choice of modes to begin with.
+
+    Parameters
+    ----------
+    project
+        The project.
+    placed
+        The project of the tasks that are placed, which may be fewer.
+    """
+
+    def __init__(self, project: Project, placed: Project) -> None:
         self._project = project
-        self._net = net
-        self._modes = modes
-        self._budget = budget
+        self._net = network(placed)
+        self._modes, self._budget = feasible_modes(placed, self._net)
         self._capacity = {r.name: r.capacity for r in project.resources if r.renewable}
+        self._chains = chains(placed)
+        self._on = {self._net.names.index(name): on for name, on in jobs_in_order(placed).items()}
 
     @classmethod
     def of(cls, project: Project) -> SerialScheme:
@@ -683,20 +785,17 @@ class SerialScheme:
 
         Raises NothingFound.
         """
-        net = network(project)
         try:
-            return cls(project, net, *feasible_modes(project, net))
+            return cls(project, project)
         except NothingFound:
             if not any(t.optional for t in project.tasks):
                 raise
-        must = project.with_tasks([t.name for t in project.tasks if not t.optional])
-        net = network(must)
-        return cls(project, net, *feasible_modes(must, net))
+        return cls(project, project.with_tasks([t.name for t in project.tasks if not t.optional]))
 
     def schedule(self, rule: str) -> Schedule:
         """Return the schedule of a rule, without the tasks that cost more than their penalties.
 
-        Raises NothingFound if it misses a deadline.
+        Raises NothingFound if it misses a deadline, or a resource that must not be idle is.
         """
         value = priorities(self._net, rule, list(self._modes), self._capacity)
         order = f"by the priority rule {rule}"
@@ -714,43 +813,161 @@ class SerialScheme:
         Raises NothingFound if it misses a deadline; ``order`` says in the message how the tasks are ordered.
         """
         net = self._net
-        modes = list(self._modes)
+        head = self._chains.head
         budget = Budget(self._budget.names, self._budget.capacity, self._budget.used)
-        free = Availability(self._project.resources)
-        missing = [len(before) for before in net.before]
-        eligible = [(value[k], k) for k, count in enumerate(missing) if not count]
+        partial = _Partial(list(self._modes), budget, Availability(self._project.resources), {}, Schedule({}, {}))
+        jobs = JobOrder(self._on)
+        missing = [0] * len(net.names)
+        for k, before in enumerate(net.before):
+            missing[head[k]] += sum(head[i] != head[k] for i, _ in before)
+        eligible = [(value[k], k) for k, count in enumerate(missing) if not count and head[k] == k]
         heapify(eligible)
-        ends: dict[int, int] = {}
-        result = Schedule({}, {})
         while eligible:
-            k = heappop(eligible)[1]
-            task = net.tasks[k]
-            for j, _ in net.after[k]:
-                missing[j] -= 1
-                if not missing[j]:
-                    heappush(eligible, (value[j], j))
-            if task.name in left_out:
+            first = heappop(eligible)[1]
+            row = self._chains.of(first)
+            ready = jobs.ready(row)
+            if ready is None:
                 continue
-            ready = max([task.release, *(ends[i] + delay for i, delay in net.before[k] if i in ends)])
-            options = [m for m in net.modes[k] if budget.allows(modes[k], m)]
-            times = [free.earliest(task, m, ready) for m in options]
-            best = min(range(len(options)), key=lambda n: (times[n][1], budget.need(options[n])))
-            start, end = times[best]
-            if task.deadline is None or end <= task.deadline:
-                mode = options[best]
-                budget.used = budget.after(modes[k], mode)
-                modes[k] = mode
-                ends[k] = end
-                free.add(task, mode, start, end)
-                result.start[task.name], result.nodes[task.name] = start, {mode.name: 1}
-            elif not task.optional:
-                raise NothingFound(f"{order}, task {task.name!r} ends at {end}, after its deadline {task.deadline}")
-        return result
+            if len(row) > 1:
+                self._place_chain(partial, row, ready, order)
+            elif net.tasks[first].name not in left_out:
+                self._place(partial, first, ready.get(first, 0), order)
+            for k in row:
+                woken = jobs.left(k, partial.free.left.get(net.names[k], 0))
+                if woken is not None:
+                    heappush(eligible, (value[woken], woken))
+                for j in (head[j] for j, _ in net.after[k] if head[j] != first):
+                    missing[j] -= 1
+                    if not missing[j]:
+                        heappush(eligible, (value[j], j))
+        return self._without_idle_time(partial, order)
+
+    def _ready(self, partial: _Partial, k: int) -> int:
+        """Return the earliest start of a task by its release date and its predecessors that are placed."""
+        ends = partial.ends
+        return max([self._net.tasks[k].release, *(ends[i] + delay for i, delay in self._net.before[k] if i in ends)])
+
+    def _place(self, partial: _Partial, k: int, ready: int, order: str) -> None:
+        """Place a task in the mode in which it ends first; leave it out if it may be and misses its deadline.
+
+        Raises NothingFound.
+        """
+        task = self._net.tasks[k]
+        budget = partial.budget
+        first = max(ready, self._ready(partial, k))
+        options = [m for m in self._net.modes[k] if budget.allows(partial.modes[k], m)]
+        times = [partial.free.earliest(task, m, first) for m in options]
+        best = min(range(len(options)), key=lambda n: (times[n][1], budget.need(options[n])))
+        start, end = times[best]
+        if task.deadline is None or end <= task.deadline:
+            mode = options[best]
+            budget.used = budget.after(partial.modes[k], mode)
+            partial.modes[k] = mode
+            self._put(partial, k, start, end, end)
+        elif not task.optional:
+            raise NothingFound(_misses(order, task, end))
+
+    def _put(self, partial: _Partial, k: int, start: int, end: int, left: int) -> None:
+        task = self._net.tasks[k]
+        mode = partial.modes[k]
+        partial.ends[k] = end
+        partial.free.add(task, mode, start, left)
+        partial.schedule.start[task.name] = start
+        partial.schedule.nodes[task.name] = {mode.name: 1}
+
+    def _place_chain(self, partial: _Partial, row: Sequence[int], ready: Mapping[int, int], order: str) -> None:
+        """Place the tasks of a chain in their modes. Raises NothingFound if one misses its deadline."""
+        net = self._net
+        starts = self._chain_starts(partial, row, ready)
+        for k, following in zip(row, [*row[1:], None], strict=True):
+            task = net.tasks[k]
+            end = starts[k] + partial.modes[k].duration
+            if task.deadline is not None and end > task.deadline:
+                raise NothingFound(_misses(order, task, end))
+            left = max(end, starts[following]) if following is not None and self._chains.held[k] else end
+            self._put(partial, k, starts[k], end, left)
+
+    def _chain_starts(self, partial: _Partial, row: Sequence[int], ready: Mapping[int, int]) -> dict[int, int]:
+        """Return the first starts of the tasks of a chain: each is raised to what the others allow, until none changes."""
+        chain = self._chains
+        starts = {k: max(ready.get(k, 0), self._ready(partial, k)) for k in row}
+        at = 0
+        while at < len(row):
+            k = row[at]
+            mode = partial.modes[k]
+            first = starts[k]
+            before = row[at - 1]
+            if at:
+                first = max(first, starts[before] + partial.modes[before].duration + chain.gap[before])
+            starts[k] = partial.free.earliest(self._net.tasks[k], mode, first)[0]
+            at += 1
+            if at == 1:
+                continue
+            end = starts[before] + partial.modes[before].duration
+            needed = starts[before]
+            if chain.exact[before]:
+                needed += starts[k] - end - chain.gap[before]
+            taken = partial.free.last_taken(partial.modes[before], end, starts[k]) if chain.held[before] else end
+            if taken > end:
+                needed = max(needed, taken)
+            if needed > starts[before]:
+                starts[before] = needed
+                at -= 2
+        return starts
+
+    def _without_idle_time(self, partial: _Partial, order: str) -> Schedule:
+        """Return the schedule without idle time on resources that must have none; tasks are moved later, in their order.
+
+        Raises NothingFound if that is impossible, or a task then misses its deadline.
+        """
+        tight = {r.name for r in self._project.resources if r.no_idle}
+        if not tight:
+            return partial.schedule
+        net = self._net
+        rank = {k: n for n, k in enumerate(net.order)}
+        start = {k: partial.schedule.start[net.names[k]] for k in partial.ends}
+        rows = sorted(start, key=lambda k: (start[k], rank[k]))
+        for _ in range(len(net.names) + 2):
+            before = dict(start)
+            self._move_after_others(partial.modes, rows, start)
+            self._move_to_next(partial.modes, rows, start, tight)
+            if start == before:
+                break
+        else:
+            raise NothingFound(f"{order}, a resource without idle time has some")
+        for k, time in start.items():
+            task = net.tasks[k]
+            end = time + partial.modes[k].duration
+            if task.deadline is not None and end > task.deadline:
+                raise NothingFound(_misses(order, task, end))
+            partial.schedule.start[task.name] = time
+        return partial.schedule
+
+    def _machines(self, mode: Mode) -> list[str]:
+        return [name for name, demand in mode.demands.items() if demand and mode.duration and name in self._capacity]
+
+    def _move_after_others(self, modes: Sequence[Mode], rows: Sequence[int], start: dict[int, int]) -> None:
+        """Move tasks, by their starts, after their predecessors and the tasks before them on their resources."""
+        last: dict[str, int] = {}
+        for k in rows:
+            links = [(i, delay) for i, delay in self._net.before[k] if i in start]
+            links += [(last[name], 0) for name in self._machines(modes[k]) if name in last]
+            start[k] = max([start[k], *(start[i] + modes[i].duration + delay for i, delay in links)])
+            last.update(dict.fromkeys(self._machines(modes[k]), k))
+
+    def _move_to_next(self, modes: Sequence[Mode], rows: Sequence[int], start: dict[int, int], tight: set[str]) -> None:
+        """Move tasks, the last one first, to the next one on their resources without idle time."""
+        following: dict[str, int] = {}
+        for k in reversed(rows):
+            names = [name for name in self._machines(modes[k]) if name in tight]
+            ends = [start[following[name]] - modes[k].duration for name in names if name in following]
+            start[k] = max([start[k], *ends])
+            following.update(dict.fromkeys(names, k))
 
     def _without_losses(self, schedule: Schedule) -> Schedule:
         """Return the schedule without the tasks whose penalty is less than what they cost, found one after another."""
         project = self._project
-        with_setups = any(r.setups for r in project.resources)
+        in_sequence = any(r.setups or r.no_idle for r in project.resources)
         best = schedule
         value = project.value(schedule) if any(t.optional for t in project.tasks) else 0
         for task in project.tasks:
@@ -759,10 +976,73 @@ class SerialScheme:
             start = {name: time for name, time in best.start.items() if name != task.name}
             fewer = Schedule(start, {name: best.nodes[name] for name in start})
             less = project.value(fewer)
-            if less < value and not (with_setups and project.verify(fewer)):
+            if less < value and not (in_sequence and project.verify(fewer)):
                 best = fewer
                 value = less
         return best
+
+
+def _misses(order: str, task: Task, end: int) -> str:
+    return f"{order}, task {task.name!r} ends at {end}, after its deadline {task.deadline}"
+
+
+class JobOrder:
+    """The order of jobs that is the same on some resources: that in which their first tasks are tried.
+
+    Parameters
+    ----------
+    on
+        The job and the resource of each task on one of these resources.
+
+    Examples
+    --------
+    >>> order = JobOrder({0: ("one", "saw"), 1: ("other", "saw")})
+    >>> order.ready([1]), order.ready([0])  # the task of the second job must wait
+    ({}, None)
+    >>> order.left(1, 5), order.ready([0])
+    (0, {0: 5})
+    """
+
+    def __init__(self, on: Mapping[int, tuple[str, str]]) -> None:
+        self._on = on
+        self._unordered: dict[str, list[int]] = {}
+        for k, (job, _) in on.items():
+            self._unordered.setdefault(job, []).append(k)
+        self._last: dict[str, int] = {}
+        self._before: dict[int, int] = {}
+        self._left: dict[int, int] = {}
+        self._asleep: dict[int, int] = {}  # by task: the first task of the chain that waits for it
+
+    def ready(self, row: Sequence[int]) -> dict[int, int] | None:
+        """Return when the earlier jobs have left the resources of the tasks of a chain; None if one has not been placed."""
+        ready: dict[int, int] = {}
+        for k in row:
+            if k not in self._on:
+                continue
+            self._put_last(self._on[k][0])
+            before = self._before.get(k)
+            if before is None:
+                continue
+            if before not in self._left:
+                self._asleep[before] = row[0]
+                return None
+            ready[k] = self._left[before]
+        return ready
+
+    def _put_last(self, job: str) -> None:
+        """Put a job behind all others, if it has no place yet."""
+        for k in self._unordered.pop(job, ()):
+            name = self._on[k][1]
+            if name in self._last:
+                self._before[k] = self._last[name]
+            self._last[name] = k
+
+    def left(self, task: int, time: int) -> int | None:
+        """Note when a task leaves its resource; return the first task of the chain that waits for it, if there is one."""
+        if task not in self._on:
+            return None
+        self._left[task] = time
+        return self._asleep.pop(task, None)
 
 
 # --- The use of a renewable resource over time.
@@ -788,6 +1068,7 @@ class ResourceUsage:
         self.capacity = capacity
         self._times = [0]
         self._used = [0]  # from each time to the next one; the last one is 0
+        self._breaks: list[Window] = []
 
     def earliest(self, start: int, duration: int, demand: int) -> int:
         """Return the first time, not before ``start``, from which the demand is free for the whole duration."""
@@ -814,6 +1095,24 @@ class ResourceUsage:
                 return self._times[k + 1]
             k += 1
         return start
+
+    def last_taken(self, start: int, end: int, demand: int) -> int:
+        """Return the end of the last step from ``start`` to ``end`` in which the demand is not free; ``start`` if it is free.
+
+        A break takes nothing: a task may keep the resource in it.
+        """
+        k = bisect_left(self._times, end) - 1
+        while k >= 0 and (k + 1 == len(self._times) or self._times[k + 1] > start):
+            closed = any(begin <= self._times[k] < over for begin, over in self._breaks)
+            if self._used[k] - closed * self.capacity > self.capacity - demand:
+                return self._times[k + 1]
+            k -= 1
+        return start
+
+    def close(self, begin: int, over: int) -> None:
+        """Let no task run in a break."""
+        self._breaks.append((begin, over))
+        self.add(begin, over, self.capacity)
 
     def add(self, start: int, end: int, demand: int) -> None:
         """Occupy the demand from ``start`` to ``end``."""
@@ -905,9 +1204,10 @@ class Availability:
         self._usages = {r.name: ResourceUsage(r.capacity) for r in renewable}
         self._sequences = {r.name: SetupSequence(r) for r in renewable if r.setups}
         self._suspending = [r for r in renewable if r.suspends and r.breaks]
+        self.left: dict[str, int] = {}  # when each placed task gives up its resources
         for r in renewable:
             for begin, over in () if r.suspends else joined(r.breaks):
-                self._usages[r.name].add(max(0, begin), max(0, over), r.capacity)
+                self._usages[r.name].close(max(0, begin), max(0, over))
 
     def earliest(self, task: Task, mode: Mode, ready: int) -> tuple[int, int]:
         """Return the first start from ``ready`` on at which all renewable resources are free for a mode, and its end."""
@@ -931,20 +1231,28 @@ class Availability:
             if start == before:
                 return start, end
 
+    def last_taken(self, mode: Mode, start: int, end: int) -> int:
+        """Return the last time from ``start`` to ``end`` from which on what a mode needs is free; ``start`` if it always is."""
+        needed = [(name, demand) for name, demand in mode.demands.items() if demand and name in self._usages]
+        if start == end:
+            return start
+        return max([start, *(self._usages[name].last_taken(start, end, demand) for name, demand in needed)])
+
     def add(self, task: Task, mode: Mode, start: int, end: int) -> None:
-        """Place a task."""
-        for name, demand in self._running(mode):
+        """Place a task; ``end``: when it gives up its resources."""
+        self.left[task.name] = end
+        for name, demand in self._running(mode, held=start < end):
             self._usages[name].add(start, end, demand)
             if name in self._sequences:
                 self._sequences[name].add(start, end, task.kind)
 
-    def _running(self, mode: Mode) -> list[tuple[str, int]]:
-        """Return the demands of renewable resources; a mode of duration 0 needs those with setups of all pairs alone."""
+    def _running(self, mode: Mode, held: bool = False) -> list[tuple[str, int]]:
+        """Return the demands of renewable resources; a mode of duration 0 needs those with setups of all pairs alone, or held ones."""
         points = {name for name, sequence in self._sequences.items() if sequence.all_pairs}
         return [
             (name, demand)
             for name, demand in mode.demands.items()
-            if demand and name in self._usages and (mode.duration or name in points)
+            if demand and name in self._usages and (mode.duration or held or name in points)
         ]
 
 

@@ -23,12 +23,14 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from llvmlite.binding import address_of_symbol, ffi
-from numba.core import config, typed_passes, types, untyped_passes
+from numba.core import config, ir, typed_passes, types, untyped_passes
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, InTreeCacheLocator
 from numba.core.codegen import JITCodeLibrary, get_host_cpu_features
 from numba.core.compiler import Compiler, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.event import Listener, register
+from numba.core.ir_utils import get_definition, guard
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
 
@@ -533,8 +535,45 @@ class LinkedParts(Listener):
         function.targetctx.codegen()._library_class = LinkedLibrary if linked else JITCodeLibrary
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[no-untyped-call]
+class ConstantFields(FunctionPass):
+    """Replaces fields that are part of the type of an argument by their values.
+
+    The branches that these rule out are then left out before types are inferred and code is made for them.
+    """
+
+    _name = "constant_fields"
+
+    def __init__(self) -> None:
+        """Do nothing: numba's class asks for it."""
+
+    def run_pass(self, state: Any) -> bool:
+        """Replace the fields; return whether there were any. A type has them as ``constants``, values by name."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                value = _constant_field(state, statement.value)
+                if value is not None:
+                    known = state.func_ir._definitions[statement.target.name]
+                    known[known.index(statement.value)] = value
+                    statement.value = value
+                    changed = True
+        return changed
+
+
+def _constant_field(state: Any, value: Any) -> Any:
+    """Return the constant for an expression that reads such a field of an argument; None for others."""
+    if not isinstance(value, ir.Expr) or value.op != "getattr":
+        return None
+    owner = guard(get_definition, state.func_ir, value.value)  # type: ignore[no-untyped-call]
+    if not isinstance(owner, ir.Arg):
+        return None
+    constants = getattr(state.args[owner.index], "constants", {})
+    return ir.Const(constants[value.attr], value.loc) if value.attr in constants else None  # type: ignore[no-untyped-call]
+
+
 def needed_passes(state: Any) -> Any:
-    """Return numba's passes without those that change nothing in a function of ours."""
+    """Return numba's passes without those that change nothing in a function of ours, and ``ConstantFields``."""
     manager = DefaultPassBuilder.define_nopython_pipeline(state)  # type: ignore[no-untyped-call]
     superfluous = set(SUPERFLUOUS)
     if not state.flags.nrt:  # a function that creates no arrays
@@ -542,6 +581,9 @@ def needed_passes(state: Any) -> Any:
     if not any(isinstance(constant, CodeType) for constant in state.bc.co_consts):
         superfluous |= OF_CLOSURES
     manager.passes = [step for step in manager.passes if step[0] not in superfluous]
+    names = [step[0] for step in manager.passes]
+    if untyped_passes.DeadBranchPrune in names:
+        manager.passes.insert(names.index(untyped_passes.DeadBranchPrune), (ConstantFields, "constant fields"))
     manager.finalize()
     return manager
 

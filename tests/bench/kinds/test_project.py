@@ -203,14 +203,15 @@ class TestRectangles:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Return the folder of a project with due dates and blocking: b keeps the saw until c starts."""
+    """Return the folder of a project with due dates, setups and blocking: b keeps the saw until c starts."""
     tasks = [
         Task.single("a", 2, {"saw": 1}, due=2, weight=3),
         Task.single("b", 1, {"saw": 1}, due=1),
         Task.single("c", 4, {"oven": 1}),
         Task.single("d", 3, {"oven": 1}, due=3),
     ]
-    made = Project(tasks, [Resource("saw", 1), Resource("oven", 1)], [("b", "c")], blocking=[("b", "c")])
+    oven = Resource("oven", 1, setups={("d", "d"): 1})  # which multi-sgs does not take beside blocking
+    made = Project(tasks, [Resource("saw", 1), oven], [("b", "c")], blocking=[("b", "c")])
     write(Instance("shop", "project", made), tmp_path / "shop")
     return tmp_path / "shop"
 
@@ -236,8 +237,8 @@ def test_the_default_methods_take_the_project(shop: Path) -> None:
     ("options", "message"),
     [
         (("--objective", "tardiness"), "did you mean weighted-tardiness"),
-        (("--objective", "total-setup"), "the objective 'total-setup' needs setups, and no resource has one"),
-        (("--methods", "multi-sgs"), "supports only projects without no-idle resources"),
+        (("--objective", "tardines"), "weighted-tardiness"),
+        (("--methods", "multi-sgs"), "supports only projects whose rules can be together"),
         (("--first", 2), "--first is for"),
     ],
 )
@@ -250,4 +251,4 @@ def test_what_does_not_suit_the_project_is_refused(
 
 def test_show_names_the_objective_and_the_rules(bench, shop: Path) -> None:
     printed = bench("show", shop)[1]
-    assert "objective: makespan (minimize)" in printed and "with blocking" in printed
+    assert "objective: makespan (minimize)" in printed and "with setups and blocking" in printed

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numba import typeof as by_address_type
 from numba.core.errors import TypingError
-from schedlab.heuristics.kernels.by_address import by_address
+from schedlab.errors import SchedlabError
+from schedlab.heuristics.kernels.by_address import by_address, constant
 from schedlab.models.compiled import compiled, internal
 
 
@@ -55,6 +57,29 @@ def doubled(table):
 @compiled
 def unknown_field(table):
     return table.price
+
+
+@by_address
+@constant("twice")
+class Prices(NamedTuple):
+    twice: bool | None
+    price: np.ndarray
+
+
+@compiled
+def sum_of(prices):
+    total = 0
+    for k in range(prices.price.size):
+        total += 2 * prices.price[k] if prices.twice else prices.price[k]
+    return total
+
+
+def test_a_function_has_a_version_for_each_value_of_a_constant():
+    price = np.array([1, 5])
+    assert [sum_of(Prices(twice, price)) for twice in (True, None, True)] == [12, 6, 12]
+    assert len(sum_of.signatures) == 2
+    with pytest.raises(SchedlabError, match=r"Prices\.twice is False; expected True or None"):
+        sum_of.compile((by_address_type(Prices(False, price)),))
 
 
 CELLS = np.arange(48).reshape(6, 8)
@@ -139,7 +164,8 @@ def test_references_to_the_arrays_are_given_back():
 KERNELS = """
 from typing import NamedTuple
 import numpy as np
-from schedlab.heuristics.kernels.by_address import by_address
+from schedlab.errors import SchedlabError
+from schedlab.heuristics.kernels.by_address import by_address, constant
 from schedlab.models.compiled import compiled, native, watching
 
 @by_address

@@ -79,6 +79,52 @@ def test_tasks_without_a_wait_and_resources_without_idle_time(seed: int, rule: s
     agrees_with_the_optimum(shops.shop(seed, REGULAR[seed % len(REGULAR)], (rule,)), seed)
 
 
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("blocking",),
+        ("permutation",),
+        ("blocking", "no wait"),
+        ("permutation", "blocking"),
+        ("permutation", "no wait"),
+        ("permutation", "no idle"),
+    ],
+)
+@pytest.mark.parametrize("seed", some_now(range(40), 5))
+def test_tasks_that_block_and_orders_that_are_the_same(seed: int, rules: tuple[str, ...]) -> None:
+    agrees_with_the_optimum(shops.shop(seed, REGULAR[seed % len(REGULAR)], rules), seed)
+
+
+def test_a_task_that_blocks_keeps_its_resources_and_may_exchange_them() -> None:
+    tasks = [Task.single(f"{job}{m}", 2, {m: 1}) for job, m in ("am", "an", "bn", "bm", "cn")]
+    links = [("am", "an"), ("bn", "bm")]
+    project = Project(tasks, [Resource("m", 1), Resource("n", 1)], links, blocking=links)
+    found = project_lns(project, rounds=8)
+    assert found.schedule is not None and found.objective == 6
+    assert found.schedule.start == {"am": 0, "an": 2, "bn": 0, "bm": 2, "cn": 4}
+    alone = Project(
+        [tasks[0], replace(tasks[1], release=7), tasks[3]], project.resources, links[:1], blocking=links[:1]
+    )
+    found = project_lns(alone, rounds=8)
+    assert found.schedule is not None and found.objective == 9
+    assert found.schedule.start["bm"] + 2 <= found.schedule.start["am"] or found.schedule.start["bm"] >= 7
+
+
+def test_a_task_that_blocks_keeps_its_resource_over_a_break() -> None:
+    tasks = [Task.single("a", 2, {"m": 1}), Task.single("b", 1, release=6), Task.single("c", 2, {"m": 1}, release=1)]
+    project = Project(tasks, [Resource("m", 1, breaks=((3, 5),))], [("a", "b")], blocking=[("a", "b")])
+    for found in (project_lns(project, rounds=8), sl.solve(project, "multi-sgs")):
+        assert found.schedule is not None and project.verify(found.schedule) == []
+        assert found.objective == 8 and found.schedule.start["a"] <= 1
+
+
+def test_a_task_without_a_duration_blocks() -> None:
+    tasks = [Task.single("a", 0, {"m": 1}), Task.single("b", 1, release=5), Task.single("c", 3, {"m": 1}, due=2)]
+    project = Project(tasks, [Resource("m", 1)], [("a", "b")], "makespan+weighted-tardiness", blocking=[("a", "b")])
+    found = project_lns(project, rounds=8)
+    assert found.schedule is not None and project.verify(found.schedule) == [] and found.objective == 7
+
+
 def test_a_chain_waits_for_the_predecessors_of_all_its_tasks() -> None:
     tasks = [Task.single(n, d, {n: 1}) for n, d in (("a", 2), ("b", 3), ("c", 9))]
     links = [("a", "b", 1), ("c", "b")]

@@ -4,6 +4,7 @@ import itertools
 import random
 
 import pytest
+import random_shops as shops
 import schedlab as sl
 from draws import some_now
 from hypothesis import given, settings
@@ -159,6 +160,44 @@ def test_schedules_are_feasible_and_never_better_than_the_optimum(seed: int) -> 
     assert best.objective == project.value(best.schedule) == values[best.details["rule"]] == min(values.values())
     assert best.objective >= exact.objective
     assert best.status != "optimal" or best.objective == exact.objective
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        ("blocking",),
+        ("no wait",),
+        ("no idle",),
+        ("permutation",),
+        ("permutation", "no idle"),
+        ("permutation", "blocking"),
+        ("no wait", "blocking"),
+    ],
+)
+@pytest.mark.parametrize("seed", some_now(range(30), 5))
+def test_the_rules_of_shops_are_kept(seed: int, rules: tuple[str, ...]) -> None:
+    project = shops.shop(seed, "makespan", rules)
+    exact = sl.solve(project, backend="cpsat", threads=1, time_limit=30)
+    try:
+        best = multi_sgs(project)
+    except NothingFound:  # an order of tasks may need idle time
+        assert "no idle" in rules
+        return
+    assert best.schedule is not None and project.verify(best.schedule) == []
+    assert shops.feasible(project, best.schedule)
+    assert best.objective == shops.cost(project, best.schedule) >= exact.objective
+
+
+def test_a_chain_and_idle_time_by_hand() -> None:
+    tasks = [Task.single(n, d, {n[0]: 1}) for n, d in (("m1", 2), ("n1", 3), ("m2", 1), ("n2", 1))]
+    machines = [Resource("m", 1), Resource("n", 1)]
+    links = [("m1", "n1"), ("m2", "n2")]
+    waits = Project(tasks, machines, links, no_wait=links)
+    assert serial_sgs(waits, "est").start == {"m1": 0, "n1": 2, "m2": 4, "n2": 5}
+    blocks = Project(tasks, machines, links, blocking=links)
+    assert serial_sgs(blocks, "est").start == {"m1": 0, "n1": 2, "m2": 2, "n2": 5}
+    tight = Project(tasks, [Resource("m", 1, no_idle=True), machines[1]], [("n1", "m2"), ("m2", "n2")])
+    assert serial_sgs(tight, "est").start == {"m1": 1, "n1": 0, "m2": 3, "n2": 4}
 
 
 @pytest.mark.parametrize("seed", some_now(range(20), 6))

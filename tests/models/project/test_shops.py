@@ -386,7 +386,16 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
 @pytest.mark.parametrize(
     ("method", "change", "words"),
     [
-        ("lns", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
+        (
+            "lns",
+            {"resources": [Resource("m", 1, setups={("b", "a"): 1})], "blocking": [("a", "b")]},
+            "supports only .*; this one has blocking beside setups",
+        ),
+        (
+            "lns",
+            {"resources": [Resource("m", 1, no_idle=True)], "blocking": [("a", "b")]},
+            "this one has no-idle resources beside blocking",
+        ),
         (
             "lns",
             {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)], "no_wait": [("a", "b")]},
@@ -430,11 +439,19 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
         ),
         (
             "bounds",
-            {"no_wait": [("a", "b")]},
-            "bounds needs a start, as .*; this one has precedences without a wait",
+            {"resources": [Resource("m", 1, setups={("b", "a"): 1})], "no_wait": [("a", "b")]},
+            "bounds needs a start, as .*; this one has precedences without a wait beside setups",
         ),
-        ("multi-sgs", {"no_wait": [("a", "b")]}, "supports only .*; this one has precedences without a wait"),
-        ("serial-sgs:lft", {"blocking": [("a", "b")]}, "supports only .*; this one has blocking"),
+        (
+            "multi-sgs",
+            {"resources": [Resource("m", 2)], "precedences": [("a", "b", -1)], "no_wait": [("a", "b")]},
+            "supports only .*; this one has precedences without a wait with negative delays",
+        ),
+        (
+            "serial-sgs:lft",
+            {"resources": [Resource("m", 1, breaks=((1, 2),), suspends=True)], "blocking": [("a", "b")]},
+            "this one has blocking beside breaks that suspend tasks",
+        ),
     ],
 )
 def test_what_a_search_does_not_support_is_refused(method: str, change: dict[str, object], words: str) -> None:
@@ -450,6 +467,10 @@ def test_chains_that_precede_each_other_are_refused_by_lns() -> None:
     links = [("a", "b"), ("c", "d"), ("a", "d"), ("c", "b")]
     project = Project(tasks, [Resource("m", 2)], links, no_wait=[("a", "b"), ("c", "d")])
     with pytest.raises(sl.SchedlabError, match="chains of precedences without a wait that precede each other"):
+        sl.solve(project, "lns", time_limit=60)
+    jobs = [Task.single(name, 1, {name[0]: 1}, job=name[1]) for name in ("m1", "n1", "m2", "n2")]
+    project = Project(jobs, [Resource("m", 1), Resource("n", 1)], [("m1", "n2")], permutation=["m", "n"])
+    with pytest.raises(sl.SchedlabError, match="a permutation of jobs with precedences between them"):
         sl.solve(project, "lns", time_limit=60)
     several = Project(tasks, [Resource("m", 1)], [("a", "b"), ("a", "c")], no_wait=[("a", "b"), ("a", "c")])
     with pytest.raises(sl.SchedlabError, match="precedences without a wait of which one task has several"):
