@@ -118,8 +118,10 @@ LATER = {  # module: its names
     "step_function": ("StepFunction",),
 }
 INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "arguments": ("rational",),
     "comparing": ("hashable",),
     "deadline": ("Deadline", "OutOfTime", "within"),
+    "excerpt": ("hint", "similar"),
     "neighbourhood": ("Neighbourhoods",),
     "plugins": ("is_module", "load_reference", "only_named"),
     "schedule_arrays": ("Flat", "POSTPONED"),

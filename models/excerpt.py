@@ -61,6 +61,8 @@ def excerpt(value: object) -> str:
     'red\x1b[31m' 3.5
     >>> excerpt("x" * 5000)[-28:]
     "xxxxxxxx' ... (5,000 in all)"
+    >>> print(excerpt(10**5000))
+    a number of thousands of digits
     """
     if isinstance(value, str):
         return repr(value) if len(value) <= MOST else f"{value[:MOST]!r} ... ({len(value):,} in all)"

@@ -15,7 +15,7 @@ import pytest
 import schedlab as sl
 from made_heuristics import made
 from schedlab.heuristics import HEURISTICS
-from schedlab.models.excerpt import hint, similar
+from schedlab.models import hint, similar
 from schedlab.models.registry import Registry
 from schedlab.simulation.dispatchers.registry import DISPATCHERS
 

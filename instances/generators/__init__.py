@@ -4,5 +4,6 @@ from ...later import names_later
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
     "climate": ("SEASONS", "synthetic"),
+    "fing": ("improved", "intervals_of_users", "walltime_of"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -6,8 +6,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import close, relative_gap
-from schedlab.models.language import Assignment
-from schedlab.models.language.bounds import offset_of, origin_of
+from schedlab.models.language import Assignment, offset_of, origin_of
 
 EPOCH = 1_700_000_000
 SOLVERS = ["cpsat", "highs", "cpo"]

@@ -16,9 +16,9 @@ from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
-from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
+from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours, groups_of, size_name, sizes_asked
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.groups import groups_of, size_name, sizes_asked, spreads_of
+from schedlab.simulation.groups import spreads_of
 from schedlab.simulation.metrics import job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 

@@ -3,7 +3,7 @@
 import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench import WrongUse
-from schedlab.bench.cli.options import Place
+from schedlab.bench.cli import Place
 from schedlab.bench.runs.executors import EXECUTORS, Where
 from schedlab.bench.runs.local_executor import LocalExecutor
 

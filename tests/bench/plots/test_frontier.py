@@ -2,7 +2,8 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from schedlab.bench.pages.panels import FrontierPoint, frontier
+from schedlab.bench.pages import FrontierPoint
+from schedlab.bench.pages.panels import frontier
 
 values = st.integers(1, 6)
 points = st.lists(st.tuples(values, values), min_size=1, max_size=12).map(

@@ -1,7 +1,8 @@
 """Legends of panels: inside with few entries, beside the panel with many."""
 
 import pytest
-from schedlab.bench.pages.panels import FEW, add_legend, draw_histogram
+from schedlab.bench.pages import add_legend, draw_histogram
+from schedlab.bench.pages.panels import FEW
 
 figures = pytest.importorskip("matplotlib.figure")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import default_rng
-from schedlab.bench.pages.panels import MOST_JOBS, Frame, chart
+from schedlab.bench.pages import Frame
+from schedlab.bench.pages.panels import MOST_JOBS, chart
 from schedlab.models import NodeGroup, Platform
 from schedlab.simulation import JobsTable, Kind, NodeRanges
 

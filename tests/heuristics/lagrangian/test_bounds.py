@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics.lagrangian_relaxation import (
+from schedlab.heuristics import (
     DualStopped,
     base_rows,
-    candidates,
     chosen_rows,
     exact_bound,
     items_of,
     maximal_sets,
     no_sets,
     rounded_down,
-    roundings,
     uniform,
     whole_prices,
 )
+from schedlab.heuristics.lagrangian_relaxation import candidates, roundings
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 from .small import OBJECTIVES, fits, optimum, random_problem, second_by_second

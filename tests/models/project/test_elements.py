@@ -7,7 +7,7 @@ import pytest
 import random_shops
 import schedlab as sl
 from schedlab.backends import Limits, run
-from schedlab.models.project.display import ProjectElements
+from schedlab.explain import elements_of
 
 BOOTH = sl.Resource("booth", 1, setups={("white", "black"): 1, ("black", "white"): 3}, breaks=((6, 8),), suspends=True)
 DOORS = [
@@ -99,7 +99,7 @@ def test_a_task_that_makes_a_setup_shorter_is_not_blamed():
     tasks = [sl.Task.single(name, 1, {"m": 1}) for name in "abc"]
     problem = sl.Project(tasks, [sl.Resource("m", 1, setups=setups)])
     assert optimum(problem) == 5
-    parts = ProjectElements(problem)
+    parts = elements_of(problem)
     without = parts.part([e for e in parts.all if (e.kind, e.name) != ("task", "b")])
     assert optimum(without) == 5
     found = sl.explain(problem, objective_limit=4, threads=1)
@@ -138,7 +138,7 @@ def random_project(seed):
 @pytest.mark.parametrize("seed", range(0, 80, 2))
 def test_no_removal_makes_the_objective_worse(seed):
     problem = random_project(seed)
-    parts = ProjectElements(problem)
+    parts = elements_of(problem)
     kept = list(parts.all)
     least = optimum(problem)
     assert optimum(parts.part(kept)) == least

@@ -11,7 +11,7 @@ import random_shops as shops
 import schedlab as sl
 from schedlab.backends import backend
 from schedlab.models import Mode, ProblemError, Project, ProjectMax, Resource, Schedule, Task
-from schedlab.models.project.objectives import OBJECTIVES
+from schedlab.models.project import OBJECTIVES
 
 OF_DATES = (
     "makespan",
