@@ -116,6 +116,7 @@ def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options
 
 
 @pytest.mark.parametrize("make", [profit, dispatch])
+@pytest.mark.slow
 def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     problem = make(4) if make is dispatch else make(4, count=12)
     first = multi_search(problem)
@@ -126,6 +127,7 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     assert "windows" in found.message and "more than 10" in found.message and not found.details["complete"]
 
 
+@pytest.mark.slow
 def test_a_model_that_the_backend_refuses_becomes_windows():
     """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)

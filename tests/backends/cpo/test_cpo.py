@@ -99,6 +99,7 @@ def test_ctrl_c_returns_the_best_so_far():
 
 
 @needs_engine
+@pytest.mark.slow
 def test_a_time_limit_is_kept():
     r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=3.0)
     assert r.status == "feasible"

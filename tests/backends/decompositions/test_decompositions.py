@@ -19,8 +19,8 @@ from schedlab.backends.conformance.agreement import Keeper
 from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of, decompose, linear_model
 
 LIMITS = Limits(time=20, threads=1)
-MODELS = 40
-CONTAINING = 12  # random models that are decomposed for each construct
+MODELS = 25
+CONTAINING = 7  # random models that are decomposed for each construct
 WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, the whole model becomes linear
 
 

@@ -98,6 +98,7 @@ def test_the_tables_do_not_grow_with_the_times_between_jobs(late) -> None:
         assert found.objective == pytest.approx(branch_and_bound(problem.replace(jobs=early)).objective)
 
 
+@pytest.mark.slow
 def test_the_time_limit_leaves_the_bound_of_the_relaxation() -> None:
     problem = generators["eurora"](99, seed=10, nodes=4).problem
     problem = problem.replace(jobs=problem.jobs[:60])

@@ -89,6 +89,7 @@ def test_the_bound_is_not_above_the_optimum(objective):
         assert found.objective >= best - 1e-9
 
 
+@pytest.mark.slow
 def test_most_of_the_gap_of_the_pooled_bound_is_closed():
     shares = []
     for seed in (3, 4, 6):
