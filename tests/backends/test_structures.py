@@ -106,7 +106,7 @@ def test_conflicts_name_the_constraints(label: str) -> None:
 def calendars() -> Iterator[sl.Model]:
     """Random calendars with breaks alone, and fixed work: lowered by the pairs of pieces in which a start and an end lie."""
     rng = random.Random(7)
-    for k in range(12):
+    for k in range(6):
         m = sl.Model(f"calendar {k}", horizon=14)
         times = sorted(rng.sample(range(1, 14), 4))
         away = [(times[0], times[1]), (times[2], times[3])]

@@ -48,8 +48,14 @@ def until_better(problem, than):
     return lambda news: not better(problem, news.objective, than)
 
 
-@pytest.mark.parametrize("backend, options", BACKENDS)
-@pytest.mark.parametrize("make", [profit, dispatch, lambda seed: dispatch(seed, "makespan")])
+@pytest.mark.parametrize(
+    ("make", "backend", "options"),
+    [
+        *((profit, *solver) for solver in BACKENDS),
+        (dispatch, "cpsat", {}),
+        (lambda seed: dispatch(seed, "makespan"), "cpsat", {}),
+    ],
+)
 def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, options):
     problem = make(2)
     first = multi_search(problem)
