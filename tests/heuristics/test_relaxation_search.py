@@ -184,9 +184,9 @@ def test_postponed_jobs_of_an_improved_profit_follow_after_the_horizon():
     placed = around.flat.placed(schedule)
     found = improve_placed(around, placed, range(6), limits=LIMITS)
     assert found is not None
-    from schedlab.heuristics.arrays import arrays
+    from schedlab.heuristics import ListScheduler
 
-    whole = arrays(problem).schedule(*found.placement)
+    whole = ListScheduler(problem).arrays.schedule(*found.placement)
     assert problem.verify(whole) == []
     assert problem.value(whole) > problem.value(schedule)
     assert problem.value(whole) == pytest.approx(found.objective, rel=1e-6)
