@@ -68,7 +68,9 @@ def commands() -> list[str]:
     return sorted({line.strip() for line in lines if line.startswith("bench ")})
 
 
-SLOW_PAGES = ("docs/reference/own_formulations", "docs/reference/formulations")  # their code takes seconds
+SLOW_PAGES = tuple(
+    f"docs/reference/{name}" for name in ("formulations", "own_formulations", "own_methods", "own_problems")
+)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from on_backends import LABELS, agrees, same_when_decomposed, usable
 from schedlab.backends.conformance import RandomStructures, brute_force, declaration, faulty, judge
 from schedlab.backends.conformance.planted import STRUCTURE_FAULTS
@@ -106,7 +107,7 @@ def test_conflicts_name_the_constraints(label: str) -> None:
 def calendars() -> Iterator[sl.Model]:
     """Random calendars with breaks alone, and fixed work: lowered by the pairs of pieces in which a start and an end lie."""
     rng = random.Random(7)
-    for k in range(6):
+    for k in range(12):
         m = sl.Model(f"calendar {k}", horizon=14)
         times = sorted(rng.sample(range(1, 14), 4))
         away = [(times[0], times[1]), (times[2], times[3])]
@@ -120,9 +121,10 @@ def calendars() -> Iterator[sl.Model]:
         yield m
 
 
+@pytest.mark.parametrize("first", some_now([0, 6], 1))
 @pytest.mark.parametrize("label", LABELS)
-def test_calendars_with_breaks_agree_with_enumeration(label: str) -> None:
-    agrees(label, calendars())
+def test_calendars_with_breaks_agree_with_enumeration(label: str, first: int) -> None:
+    agrees(label, list(calendars())[first : first + 6])
 
 
 def test_decomposed_calendars_with_breaks_have_the_same_solutions() -> None:

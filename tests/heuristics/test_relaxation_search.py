@@ -54,6 +54,11 @@ def until_better(problem, than):
         *((profit, *solver) for solver in BACKENDS),
         (dispatch, "cpsat", {}),
         (lambda seed: dispatch(seed, "makespan"), "cpsat", {}),
+        *(
+            pytest.param(make, *solver, marks=pytest.mark.known)
+            for make in (dispatch, lambda seed: dispatch(seed, "makespan"))
+            for solver in BACKENDS[1:]
+        ),
     ],
 )
 def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, options):
