@@ -47,7 +47,8 @@ __all__ = [
     "run",
 ]
 
-INNER = {  # module: names that other packages of schedlab read; they are not public
+INNER = {  # module: names that other files of schedlab read; they are not public
+    "cpo_docplex": ("EngineRun",),
     "result": ("Recorder", "close", "relative_gap", "rounded"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -98,8 +98,20 @@ LATER = {  # module: its names
     "relaxation": ("relaxation_search",),
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }
-INNER = {  # the same for names that other packages of schedlab read; they are not public
+INNER = {  # the same for names that other files of schedlab read; they are not public
     "clock": ("Clock", "KernelStopped", "running"),
+    "lagrangian": (
+        "DualStopped",
+        "base_rows",
+        "chosen_rows",
+        "exact_bound",
+        "items_of",
+        "maximal_sets",
+        "no_sets",
+        "rounded_down",
+        "uniform",
+        "whole_prices",
+    ),
     "list_scheduling": ("Joins", "order_by", "tiny"),
     "method": ("fields_of", "from_text"),
     "relaxation": ("improve_placed",),

@@ -124,8 +124,10 @@ LATER = {  # module: its names
     "step_function": ("StepFunction",),
 }
 INNER = {  # the same for names that other packages of schedlab read; they are not public
+    "arguments": ("rational",),
     "comparing": ("hashable",),
     "deadline": ("Deadline", "OutOfTime", "within"),
+    "words": ("hint", "similar"),
     "neighbourhood": ("Neighbourhoods",),
     "plugins": ("is_module", "load_reference", "only_named"),
     "schedule_arrays": ("Flat", "POSTPONED"),

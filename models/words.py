@@ -203,6 +203,8 @@ def excerpt(value: object) -> str:
     'red\x1b[31m' 3.5
     >>> excerpt("x" * 5000)[-28:]
     "xxxxxxxx' ... (5,000 in all)"
+    >>> print(excerpt(10**5000))
+    a number of thousands of digits
     """
     if isinstance(value, str):
         return repr(value) if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]!r} ... ({len(value):,} in all)"

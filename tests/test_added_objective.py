@@ -13,8 +13,7 @@ import pytest
 import schedlab as sl
 from neighbourhoods import improve, neighbourhood
 from schedlab.backends import Limits, run
-from schedlab.heuristics import delay_search, first_solution, move_jobs, multi_search, relaxation_search
-from schedlab.heuristics.arrays import arrays
+from schedlab.heuristics import ListScheduler, delay_search, first_solution, move_jobs, multi_search, relaxation_search
 from schedlab.heuristics.kernels import objective as kernel_objective
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch.objectives import OBJECTIVES, Excess, Objective, objective_names, register_objective
@@ -230,7 +229,7 @@ def test_verifier_costs_models_and_kernels_agree_on_random_schedules(aim):
     for seed in range(20):
         problem = cluster(aim, seed)
         sign = 1 if problem.sense == "minimize" else -1
-        encoding, flat = problem.formulations["counts"](), arrays(problem)
+        encoding, flat = problem.formulations["counts"](), ListScheduler(problem).arrays
         submit, duration = flat.costs.submit, flat.jobs.duration
         for _ in range(10):
             starts = np.array([problem.earliest(j) + rng.randint(0, 25) for j in problem.jobs], np.int64)

@@ -68,7 +68,19 @@ def commands() -> list[str]:
     return sorted({line.strip() for line in lines if line.startswith("bench ")})
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=_id)
+SLOW_PAGES = tuple(
+    f"docs/reference/{name}" for name in ("formulations", "own_formulations", "own_methods", "own_problems")
+)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(p, id=_id(p), marks=[pytest.mark.slow] if _id(p) in SLOW_PAGES else [])
+        for p in PAGES
+        if blocks(p, "python")
+    ],
+)
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(base, "_registered", {})

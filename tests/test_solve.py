@@ -101,10 +101,10 @@ def test_a_deterministic_limit_gives_the_same_schedule_twice(problem):
 
 def test_the_start_is_no_result_of_a_solver_that_cannot_take_the_model(monkeypatch, problem):
     from schedlab.backends import Outcome, WarmStart
-    from schedlab.backends.cpsat.backend import CompiledCpSat
 
+    compiled = type(sl.compile(sl.Model("any"), "cpsat"))
     refuse = Outcome("unavailable", message="too large for this edition", warm=WarmStart("rejected", "never seen"))
-    monkeypatch.setattr(CompiledCpSat, "run", lambda self, watch, limits, warm=None: refuse)
+    monkeypatch.setattr(compiled, "run", lambda self, watch, limits, warm=None: refuse)
     result = sl.solve(problem, method="cpsat:counts+warm", time_limit=2)
     assert (result.status, result.objective, result.schedule) == ("unavailable", None, None)
     assert result.message == "too large for this edition"

@@ -15,8 +15,8 @@ import pytest
 import schedlab as sl
 from made_heuristics import made
 from schedlab.heuristics import HEURISTICS
+from schedlab.models import hint, similar
 from schedlab.models.registry import Registry
-from schedlab.models.words import hint, similar
 from schedlab.simulation.dispatchers.registry import DISPATCHERS
 
 PLATFORM = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])

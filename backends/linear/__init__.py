@@ -24,7 +24,8 @@ from .lowering import Lowered, lower, require_options
 
 __all__ = ["Blocks", "IntervalColumns", "LinearForm", "Lowered", "lower", "require_options"]
 
-INNER = {  # module: names that other packages of schedlab read; they are not public
-    "form": ("safe_bound",),
+INNER = {  # module: names that other files of schedlab read; they are not public
+    "form": ("Affine", "FormBuilder", "ranges", "safe_bound"),
+    "time_indexed": ("Grid",),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -622,6 +622,8 @@ def written(name: str) -> str:
     --------
     >>> written("a on node 3"), written("3 <= a.end"), written("e5"), written("ä")
     ('a_on_node_3', '_3_a.end', '_e5', '_')
+    >>> written("end"), written("endless")
+    ('_end', 'endless')
     """
     plain = re.sub(r"[^A-Za-z0-9_.]+", "_", name)[: LONGEST - NUMBERED]
     return f"_{plain}" if not plain or plain[0] in "0123456789." or RESERVED.match(plain) else plain
@@ -634,6 +636,8 @@ def distinct(names: Iterable[str]) -> list[str]:
     --------
     >>> distinct(["lag", "a", "lag", "lag_1"])
     ['lag_2', 'a', 'lag_3', 'lag_1']
+    >>> distinct(["", "", "Free", "st"])
+    ['__1', '__2', '_Free', '_st']
     """
     plain = [written(name) for name in names]
     count = Counter(map(_key, plain))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from ...later import names_later
 from ...models import kind as problem_kinds
 
 PLAIN = "..bench.kinds.plain:PLAIN"  # for kinds without an object of their own
@@ -34,3 +35,9 @@ def bench_object(name: str) -> Any:
 def kinds_with(test: Callable[[Any], bool]) -> list[str]:
     """Return the names of the kinds with a property, for messages."""
     return [name for name in problem_kinds.having("name") if test(bench_object(name))]
+
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "dispatch": ("run_composite",),
+}
+__getattr__ = names_later(__name__, inner=INNER)

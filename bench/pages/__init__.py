@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...instances.files.writing import write_whole
+from ...later import names_later
 from ..errors import writing
 from ..grid import Grid
 
@@ -106,3 +107,11 @@ def _environment() -> Environment:
     made.globals["zip"] = zip
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
+
+
+INNER = {  # module: names that several files read; they are not public
+    "figures": ("grouped_bars",),
+    "panels": ("FrontierPoint", "Frame", "add_legend", "draw_histogram", "node_curves"),
+    "report": ("TALL", "content_of", "report_grids", "write_latex", "write_report"),
+}
+__getattr__ = names_later(__name__, inner=INNER)

@@ -50,6 +50,8 @@ def trace_name(path: str) -> str:
     --------
     >>> trace_name("logs/CEA-Curie-2011-2.1-cln.swf.gz")
     'CEA-Curie-2011-2.1-cln'
+    >>> trace_name("jobs")
+    'jobs'
     """
     name = Path(path).name
     for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log", ".parquet"):

@@ -96,6 +96,10 @@ def parse_stretch(text: str | None) -> float | str | None:
     --------
     >>> parse_stretch("50"), parse_stretch("off")
     (50.0, 'off')
+    >>> parse_stretch("1")
+    Traceback (most recent call last):
+    ...
+    schedlab.bench.errors.WrongUse: --max-stretch 1: expected a slowdown above 1, such as 50, or off
     """
     if text is None or text == OFF:
         return text

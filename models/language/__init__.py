@@ -1,5 +1,6 @@
 """The modelling language: interval and integer variables, linear expressions, scheduling constraints."""
 
+from ...later import names_later
 from .bounds import Bounds
 from .calendars import InDomain, Intensity, breaks, forbid_end, forbid_start, in_domain, intensity
 from .constraints import (
@@ -153,3 +154,11 @@ __all__ = [
     "synchronize",
     "table",
 ]
+
+INNER = {  # module: names that other packages of schedlab read; they are not public
+    "bounds": ("offset_of", "origin_of"),
+    "expressions": ("Element", "Function", "atoms_below"),
+    "levels": ("segments",),
+    "model": ("latest_without_end",),
+}
+__getattr__ = names_later(__name__, inner=INNER)

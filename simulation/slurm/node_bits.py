@@ -77,12 +77,6 @@ def add_node(words: Ints, n: int) -> None:
 
 
 @internal_borrowing
-def remove_node(words: Ints, n: int) -> None:
-    """Take node n out of a set."""
-    words[n >> 6] &= ~(1 << (n & 63))
-
-
-@internal_borrowing
 def number_in(words: Ints) -> int:
     """Return the number of nodes in a set."""
     number = 0

@@ -2,8 +2,7 @@
 
 import pytest
 import schedlab as sl
-from schedlab.backends import base, driver
-from schedlab.backends.cpsat import backend as cpsat
+from schedlab.backends import base
 
 
 def model():
@@ -14,10 +13,13 @@ def model():
     return m, sl.Assignment(m, {a: 0, b: 5})
 
 
+COMPILED = type(sl.compile(model()[0], "cpsat"))
+
+
 @pytest.fixture
 def wrong(monkeypatch):
     """Let CP-SAT call every model infeasible, as it did for some with an experimental parameter."""
-    monkeypatch.setattr(cpsat.CompiledCpSat, "run", lambda *args, **options: base.Outcome("infeasible"))
+    monkeypatch.setattr(COMPILED, "run", lambda *args, **options: base.Outcome("infeasible"))
 
 
 def test_a_solution_that_the_search_for_a_conflict_finds(wrong):
@@ -33,7 +35,9 @@ def test_a_solution_that_the_search_for_a_conflict_finds(wrong):
 def test_a_solution_that_is_found_for_a_decomposed_model(wrong, monkeypatch):
     from schedlab.backends.decompositions import Construct
 
-    monkeypatch.setattr(cpsat.CpSat, "supports", frozenset(Construct) - {Construct.NO_OVERLAP}, raising=False)
+    monkeypatch.setattr(
+        type(base.backend("cpsat")), "supports", frozenset(Construct) - {Construct.NO_OVERLAP}, raising=False
+    )
     m, _ = model()
     assert sl.solve(m, backend="cpsat").status == "error"
 
@@ -48,14 +52,14 @@ def test_a_known_start(wrong):
 def test_a_start_that_violates_the_model_proves_nothing(wrong, monkeypatch):
     m, start = model()
     start.set(m.intervals[1], 1, 5)
-    monkeypatch.setattr(driver, "CONFLICT_SECONDS", 0.0)
+    monkeypatch.setattr("schedlab.backends.driver.CONFLICT_SECONDS", 0.0)
     assert sl.solve(m, backend="cpsat", warm_start=start).status == "infeasible"
 
 
 def test_a_false_solution_of_the_search_for_a_conflict_proves_nothing(wrong, monkeypatch):
     m, _ = model()
     false = base.NoConflict.of(sl.Assignment(m, dict.fromkeys(m.intervals, 0)))
-    monkeypatch.setattr(cpsat.CompiledCpSat, "conflict", lambda *args: false)
+    monkeypatch.setattr(COMPILED, "conflict", lambda *args: false)
     assert sl.solve(m, backend="cpsat").status == "infeasible"
 
 
@@ -111,12 +115,12 @@ def test_an_explanation_of_a_problem_with_a_limit_of_its_objective(wrong):
 
 def test_an_explanation_is_held_against_the_answers_to_its_own_questions(monkeypatch):
     """CP-SAT is wrong about models with all constraints alone: without one of them its answers are right."""
-    true = cpsat.CompiledCpSat.run
+    true = COMPILED.run
 
     def false_for_two(self, *args, **options):
         return base.Outcome("infeasible") if len(self.model.constraints) >= 2 else true(self, *args, **options)
 
-    monkeypatch.setattr(cpsat.CompiledCpSat, "run", false_for_two)
+    monkeypatch.setattr(COMPILED, "run", false_for_two)
     off = base.Availability("highs", None, "switched off")
     monkeypatch.setattr("schedlab.backends.highs.Highs.availability", lambda self: off)
     m, _ = model()

@@ -2,14 +2,16 @@
 
 import pytest
 import schedlab as sl
+from draws import some_seeds_now
 from on_backends import LABELS, agrees, same_when_decomposed, usable
 from schedlab.backends.conformance import Contender, RandomLevels
 from schedlab.backends.decompositions import LEVELS
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(5, 16))
 @pytest.mark.parametrize("label", LABELS)
-def test_every_backend_agrees_with_enumeration(label: str) -> None:
-    agrees(label, [RandomLevels(seed).model for seed in range(8)])
+def test_every_backend_agrees_with_enumeration(label: str, seeds: range) -> None:
+    agrees(label, [RandomLevels(seed).model for seed in seeds])
 
 
 def test_decomposed_models_have_the_same_solutions() -> None:

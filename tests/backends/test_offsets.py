@@ -6,8 +6,7 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.backends import close, relative_gap
-from schedlab.models.language import Assignment
-from schedlab.models.language.bounds import offset_of, origin_of
+from schedlab.models.language import Assignment, offset_of, origin_of
 
 EPOCH = 1_700_000_000
 SOLVERS = ["cpsat", "highs", "cpo"]
@@ -127,7 +126,16 @@ def test_gaps_are_never_looser_with_an_offset():
     assert not close(EPOCH + 1593, EPOCH + 859, offset=EPOCH) and close(EPOCH + 1593, EPOCH + 859)
 
 
-@pytest.mark.parametrize("method", ["highs:counts@pairwise", "highs:counts", "cpsat:counts", "cpo:counts", "auto"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "highs:counts@pairwise",
+        "highs:counts",
+        "cpsat:counts",
+        "cpo:counts",
+        pytest.param("auto", marks=pytest.mark.slow),
+    ],
+)
 def test_a_makespan_since_1970_is_proven_to_the_second(method):
     nodes = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
     walltimes, waits = [600, 420, 780, 300, 540, 360], [5, 10, 12, 20, 25, 31]

@@ -4,14 +4,16 @@ import itertools
 
 import pytest
 import schedlab as sl
+from draws import some_seeds_now
 from on_backends import LABELS, agrees, same_when_decomposed, solved, usable
 from schedlab.backends.conformance import RandomSequences
 from schedlab.backends.decompositions import SEQUENCES
 
 
+@pytest.mark.parametrize("seeds", some_seeds_now(4, 12))
 @pytest.mark.parametrize("label", LABELS)
-def test_every_backend_agrees_with_enumeration(label: str) -> None:
-    agrees(label, [RandomSequences(seed).model for seed in range(6)])
+def test_every_backend_agrees_with_enumeration(label: str, seeds: range) -> None:
+    agrees(label, [RandomSequences(seed).model for seed in seeds])
 
 
 def test_decomposed_models_have_the_same_solutions() -> None:

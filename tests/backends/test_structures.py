@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import schedlab as sl
+from draws import some_now
 from on_backends import LABELS, agrees, same_when_decomposed, usable
 from schedlab.backends.conformance import RandomStructures, brute_force, declaration, faulty, judge
 from schedlab.backends.conformance.planted import STRUCTURE_FAULTS
@@ -120,9 +121,10 @@ def calendars() -> Iterator[sl.Model]:
         yield m
 
 
+@pytest.mark.parametrize("first", some_now([0, 6], 1))
 @pytest.mark.parametrize("label", LABELS)
-def test_calendars_with_breaks_agree_with_enumeration(label: str) -> None:
-    agrees(label, calendars())
+def test_calendars_with_breaks_agree_with_enumeration(label: str, first: int) -> None:
+    agrees(label, list(calendars())[first : first + 6])
 
 
 def test_decomposed_calendars_with_breaks_have_the_same_solutions() -> None:

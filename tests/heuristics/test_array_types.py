@@ -5,8 +5,7 @@ from dataclasses import replace
 import numba
 import pytest
 import schedlab as sl
-from schedlab.heuristics import tiny
-from schedlab.heuristics.arrays import arrays
+from schedlab.heuristics import ListScheduler, tiny
 from schedlab.models import Job, Running
 
 DAY = sl.load("eurora_99").dispatch
@@ -37,6 +36,6 @@ PROBLEMS = {
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_all_problems_use_the_same_versions_of_the_kernels(name):
-    a, first = arrays(PROBLEMS[name]), arrays(tiny())
+    a, first = ListScheduler(PROBLEMS[name]).arrays, ListScheduler(tiny()).arrays
     for part in ("jobs", "machine", "costs"):
         assert numba.typeof(getattr(a, part)) == numba.typeof(getattr(first, part)), part

@@ -48,16 +48,15 @@ def test_ctrl_c_returns_the_best_so_far(instance: str, method: str) -> None:
 
 @pytest.mark.parametrize("method", ["lns@cpsat", "relaxation-search"])
 def test_ctrl_c_in_a_solve_of_a_search_ends_the_search(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from schedlab.backends.cpsat.backend import CompiledCpSat
-
-    solves, real = [], CompiledCpSat.run
+    compiled = type(sl.compile(sl.Model("any"), "cpsat"))
+    solves, real = [], compiled.run
 
     def run(self: Any, *given: Any) -> Any:
         solves.append(0)
         press()
         return real(self, *given)
 
-    monkeypatch.setattr(CompiledCpSat, "run", run)
+    monkeypatch.setattr(compiled, "run", run)
     r = sl.solve(sl.load("eurora_99").problem, method=method, time_limit=30, threads=2)
     assert (r.status, r.message, len(solves)) == ("feasible", INTERRUPTED, 1)
 

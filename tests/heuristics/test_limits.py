@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import schedlab as sl
 from schedlab.heuristics import HEURISTICS, ListScheduler, first_solution
-from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels import objective
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.dispatch.objectives import excess_of
@@ -110,7 +109,7 @@ def test_a_schedule_that_keeps_the_limits_is_always_better_and_then_the_smallest
     some = ListScheduler(free)
     limits = {"weighted-wait": 14, "late-jobs": 4, "makespan": 66}
     problem = free.replace(limits=limits)
-    a = arrays(problem)
+    a = ListScheduler(problem).arrays
     found = []
     for order in np.random.default_rng(1).permuted(np.tile(np.arange(9), (200, 1)), axis=1):
         starts, _ = some.place(order)

@@ -48,8 +48,19 @@ def until_better(problem, than):
     return lambda news: not better(problem, news.objective, than)
 
 
-@pytest.mark.parametrize("backend, options", BACKENDS)
-@pytest.mark.parametrize("make", [profit, dispatch, lambda seed: dispatch(seed, "makespan")])
+@pytest.mark.parametrize(
+    ("make", "backend", "options"),
+    [
+        *((profit, *solver) for solver in BACKENDS),
+        (dispatch, "cpsat", {}),
+        (lambda seed: dispatch(seed, "makespan"), "cpsat", {}),
+        *(
+            pytest.param(make, *solver, marks=pytest.mark.known)
+            for make in (dispatch, lambda seed: dispatch(seed, "makespan"))
+            for solver in BACKENDS[1:]
+        ),
+    ],
+)
 def test_it_keeps_the_nodes_of_wide_jobs_and_is_never_worse(make, backend, options):
     problem = make(2)
     first = multi_search(problem)
@@ -116,6 +127,7 @@ def test_with_all_nodes_kept_it_is_the_best_of_all_starts(seed, backend, options
 
 
 @pytest.mark.parametrize("make", [profit, dispatch])
+@pytest.mark.slow
 def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     problem = make(4) if make is dispatch else make(4, count=12)
     first = multi_search(problem)
@@ -126,6 +138,7 @@ def test_what_is_too_large_for_one_model_is_improved_in_windows(make):
     assert "windows" in found.message and "more than 10" in found.message and not found.details["complete"]
 
 
+@pytest.mark.slow
 def test_a_model_that_the_backend_refuses_becomes_windows():
     """The community edition of CP Optimizer rejects a model of 200 jobs."""
     problem = dispatch(5, count=200)
@@ -176,9 +189,9 @@ def test_postponed_jobs_of_an_improved_profit_follow_after_the_horizon():
     placed = around.flat.placed(schedule)
     found = improve_placed(around, placed, range(6), limits=LIMITS)
     assert found is not None
-    from schedlab.heuristics.arrays import arrays
+    from schedlab.heuristics import ListScheduler
 
-    whole = arrays(problem).schedule(*found.placement)
+    whole = ListScheduler(problem).arrays.schedule(*found.placement)
     assert problem.verify(whole) == []
     assert problem.value(whole) > problem.value(schedule)
     assert problem.value(whole) == pytest.approx(found.objective, rel=1e-6)

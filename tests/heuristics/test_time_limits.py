@@ -122,6 +122,7 @@ def test_moves_and_the_reading_back_of_relaxations_heed_the_clock(problem):
 
 
 @pytest.mark.parametrize("method", ["multi-search", "delay-search", "lns", "relaxation-search@cpsat"])
+@pytest.mark.slow
 def test_methods_end_at_their_limit(method):
     problem = load("profit_medium").problem
     solve(problem, method=method, time_limit=0.1)  # compiled, imported
@@ -129,6 +130,7 @@ def test_methods_end_at_their_limit(method):
     assert result.status == "feasible" and not result.violations
 
 
+@pytest.mark.slow
 def test_relaxation_search_makes_no_model_that_its_limit_leaves_no_time_for():
     """One model of all 1,000 jobs takes seconds to build, whatever the time limit is."""
     problem = load("profit_medium").problem

@@ -48,7 +48,9 @@ def test_profits_equal_the_enumeration(seed):
     assert found.status == "optimal" and found.objective == pytest.approx(best_by_enumeration(problem))
 
 
-@pytest.mark.parametrize("name, method", [("theta_24", "dp"), ("project_small", "cpsat:modes")])
+@pytest.mark.parametrize(
+    "name, method", [("theta_24", "dp"), pytest.param("project_small", "cpsat:modes", marks=pytest.mark.slow)]
+)
 def test_other_kinds_end_as_soon_as_the_optimum_is_proven(name, method):
     problem = sl.load(name).problem
     found = sl.solve(problem, "auto", time_limit=15, threads=2)

@@ -8,8 +8,7 @@ import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.heuristics import ORDERINGS, PRIORITY_RULES, RULES, from_text
-from schedlab.heuristics.method import to_text
+from schedlab.heuristics import ORDERINGS, PRIORITY_RULES, RULES
 from schedlab.methods import Method, Start, all_classes, parse_method, parse_start
 
 M = sl.methods
@@ -65,9 +64,9 @@ def test_neither_a_shell_nor_a_comma_list_splits_a_text(method: Method) -> None:
     assert not set(method.text) & set("*?[]{}()<>|&;$!#\\\"' \t\n")
 
 
-@given(VALUES)
-def test_values_keep_their_type(value: object) -> None:
-    found = from_text(to_text(value))
+@given(NAMES, VALUES)
+def test_values_keep_their_type(name: str, value: object) -> None:
+    found = parse_method(M.CpSat("counts", None, {name: value}).text).parameters[name]
     assert found == value
     assert type(found) is type(value)
 

@@ -16,9 +16,9 @@ from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
 from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
-from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
+from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours, groups_of, size_name, sizes_asked
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.metrics import groups_of, job_figures, metrics, recorded, size_name, sizes_asked, spreads_of
+from schedlab.simulation.metrics import job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
@@ -151,21 +151,19 @@ def test_running_jobs_and_resources_over_time():
     assert run.metrics.in_use["cores"] == (200 + 50 + 15) / 100
 
 
-VALUES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**6)), max_size=60)
+VALUES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**6)), min_size=1, max_size=60)
 
 
 @settings(max_examples=30, deadline=None)
 @given(VALUES)
 def test_the_statistics_of_groups_are_those_of_plain_python(pairs):
-    code, values = (np.array([p[k] for p in pairs], np.int64) for k in (0, 1))
+    work = log([(0, 1, 1, "debug", f"u{group}") for group, _ in pairs], [wait for _, wait in pairs])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = spreads_of(values, code, 6)
-    for group, spread in enumerate(found):
-        mine = sorted(v for g, v in pairs if g == group)
-        if not mine:
-            assert spread == Spread()
-            continue
+        found = recorded(work).by("user")
+    assert set(found) == {f"u{group}" for group, _ in pairs}
+    for user, group in found.items():
+        spread, mine = group.wait, sorted(v for g, v in pairs if f"u{g}" == user)
         assert spread.mean == pytest.approx(statistics.fmean(mine))
         assert spread.std == pytest.approx(statistics.pstdev(mine), abs=1e-6)
         assert spread.median == statistics.median(mine)

@@ -2,17 +2,22 @@
 
 from ....later import names_later
 
-INNER = {  # module: names that other packages of schedlab read; they are not public
+INNER = {  # module: names that other files of schedlab read; they are not public
     "dispatcher": ("MODELS", "make"),
     "model": (
         "FOLLOWED",
+        "Guard",
+        "Held",
         "best_start",
         "followed_by",
         "is_best",
         "origin_of",
         "planned_first",
+        "pooled_start",
         "problem_of",
         "running_usage",
+        "windows_of_model",
+        "without_horizon",
     ),
     "placing": (
         "NodeTimeline",

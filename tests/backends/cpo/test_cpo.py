@@ -99,6 +99,7 @@ def test_ctrl_c_returns_the_best_so_far():
 
 
 @needs_engine
+@pytest.mark.slow
 def test_a_time_limit_is_kept():
     r = sl.solve(weighted_tardiness(60), backend="cpo", threads=1, time_limit=3.0)
     assert r.status == "feasible"
@@ -242,7 +243,7 @@ def test_an_engine_that_breaks_is_an_error_with_the_reason(monkeypatch, tmp_path
 
 @needs_engine
 def test_an_engine_killed_on_the_way_is_an_error_that_keeps_what_was_found():
-    from schedlab.backends.cpo_docplex import EngineRun
+    from schedlab.backends import EngineRun
 
     compiled, watch = cpo.CompiledCpo(weighted_tardiness(60)), Notebook()
     search = EngineRun(cpo.find_engine(), compiled.native, compiled.assignment, watch, Limits(time=60, threads=1))

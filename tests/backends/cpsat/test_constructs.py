@@ -10,8 +10,8 @@ import pytest
 import schedlab as sl
 from notebook import Notebook
 from schedlab.backends import Limits
-from schedlab.backends.cpsat.expressions import Form, NativeModel
-from schedlab.models.arguments import rational
+from schedlab.backends.cpsat import Form, NativeModel
+from schedlab.models import rational
 
 THREADS = 1
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import schedlab as sl
 from schedlab.backends import Limits
+from schedlab.backends.cpsat import CpSatLowering
 from schedlab.backends.cpsat import backend as search
 from schedlab.backends.cpsat.backend import may_branch_on_order
-from schedlab.backends.cpsat.lowering import CpSatLowering
 
 UNSOUND = {"use_dynamic_precedence_in_disjunctive": True}
 

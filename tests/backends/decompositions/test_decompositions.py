@@ -19,8 +19,7 @@ from schedlab.backends.conformance.agreement import Keeper
 from schedlab.backends.decompositions import ALL, Chain, Construct, constructs_of, decompose, linear_model
 
 LIMITS = Limits(time=20, threads=1)
-MODELS = 40
-CONTAINING = 12  # random models that are decomposed for each construct
+MODELS = 25
 WHOLE_MODEL = {Construct.INTERVAL, Construct.VARIABLE_SIZE}  # without these, the whole model becomes linear
 
 
@@ -65,19 +64,21 @@ def agree(m: sl.Model, truth: Truth, made: Chain) -> None:
         assert made.bound(r.bound) == pytest.approx(truth.objectives[0], abs=1e-6)
 
 
-def test_a_backend_with_linear_comparisons_alone_agrees_with_enumeration(small: Any) -> None:
+@pytest.mark.parametrize("first", some_now([1, 26], 1))
+def test_a_backend_with_linear_comparisons_alone_agrees_with_enumeration(small: Any, first: int) -> None:
     decided = 0
-    for case in conformance.cases(MODELS, 1, ["small"], LIMITS):
+    for case in conformance.cases(MODELS, first, ["small"], LIMITS):
         for verdict in case.verdicts:
             assert verdict.wrong == (), f"seed {case.seed}, {verdict.check}"
             decided += verdict.decided and verdict.check == "solve"
     assert decided >= 0.98 * MODELS
 
 
+@pytest.mark.parametrize("containing", some_now([7, 20], 1))  # random models that are decomposed for each construct
 @pytest.mark.parametrize("construct", sorted(ALL - WHOLE_MODEL))
-def test_without_a_construct_a_model_has_the_same_optimum(construct: Construct) -> None:
+def test_without_a_construct_a_model_has_the_same_optimum(construct: Construct, containing: int) -> None:
     count = seed = 0
-    while count < CONTAINING:
+    while count < containing:
         seed += 1
         if construct in constructs_of_seed(seed):
             m, truth = one_objective(seed)
@@ -99,9 +100,12 @@ def test_some_constructs_are_enough_for_every_model(seed: int) -> None:
     agree(m, truth, made)
 
 
+@pytest.mark.parametrize("seeds", some_now([range(1, 21), range(21, 41)], 1))
 @pytest.mark.parametrize("supports", [frozenset(), frozenset([Construct.REAL])])
-def test_a_linear_model_has_whole_coefficients_where_the_model_has_them(supports: frozenset[Construct]) -> None:
-    for seed in range(1, 31):
+def test_a_linear_model_has_whole_coefficients_where_the_model_has_them(
+    supports: frozenset[Construct], seeds: range
+) -> None:
+    for seed in seeds:
         m, truth = one_objective(seed)
         made = Chain(m, supports)
         assert not made.model.intervals and constructs_of(made.model) <= supports & constructs_of(m)

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.backends.linear import lower
-from schedlab.backends.linear.form import Affine, FormBuilder, ranges
-from schedlab.backends.linear.time_indexed import Grid
+from schedlab.backends.linear import Affine, FormBuilder, Grid, lower, ranges
 
 LOWERINGS = ("pairwise", "time-indexed")
 Declared = tuple[sl.Model, float]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 import schedlab as sl
 from schedlab.backends import backend
-from schedlab.backends.linear.lowering import distinct, written
 
 
 def odd_names() -> sl.Model:
@@ -62,10 +60,3 @@ def test_a_named_model_of_pyomo_has_names_as_indices(tmp_path: Path) -> None:
     assert "a_on_node_1.start_1" in named.x and "_end_1" in named.rows and len(named.x) == len(compiled.native.x)
     named.write(str(tmp_path / "m.lp"), io_options={"symbolic_solver_labels": True})
     assert "a_on_node_1_start_1" in (tmp_path / "m.lp").read_text()
-
-
-def test_names_are_different_and_can_be_written() -> None:
-    names = distinct(["lag", "lag 1", "lag", "l<=ag", "lag_1", "", "", "Free", "st", "1"])
-    assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", name) for name in names), names
-    assert written("end") == "_end" and written("endless") == "endless"

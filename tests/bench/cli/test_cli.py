@@ -403,6 +403,7 @@ def test_a_closed_pipe_is_no_traceback(folder):
     assert "Traceback" not in done.stderr and len(done.stdout) == 1
 
 
+@pytest.mark.slow
 def test_the_doctor_finds_the_solvers_and_the_traps(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setattr(doctor, "_edition", lambda: "edition not tried")  # ten starts of the engine

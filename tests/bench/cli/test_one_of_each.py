@@ -18,6 +18,7 @@ def texts_of(*texts):
     return [found[0] for text in texts for found in WRONG.finditer(" ".join(text.split()))]
 
 
+@pytest.mark.slow
 def test_commands(bench, tmp_path):
     (tmp_path / "log.swf").write_text(LOG)
     log, made, results = tmp_path / "log.swf", tmp_path / "made", tmp_path / "results"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from schedlab.bench.cli.options import with_options
+from schedlab.bench.cli import with_options
 from schedlab.bench.replays import SETTINGS
 from typer.testing import CliRunner
 

@@ -3,7 +3,7 @@
 import pytest
 from schedlab.backends import UnknownName
 from schedlab.bench import WrongUse
-from schedlab.bench.cli.options import Place
+from schedlab.bench.cli import Place
 from schedlab.bench.runs.executors import EXECUTORS, LocalExecutor, Where
 
 RUN = ("run", "eurora_99", "--at", "12:00", "--first", "12", "--methods", "first-solution:est", "--time-limit", "2")

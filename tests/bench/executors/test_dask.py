@@ -113,6 +113,7 @@ def cluster():
         yield found.scheduler_address
 
 
+@pytest.mark.slow
 def test_runs_are_performed_with_events_and_without_the_limits_of_threads_that_dask_sets(tmp_path, cluster):
     heard, runs = Heard(), runs_of(*(f"work:{k / 100}" for k in range(6)))
     found = perform(tmp_path, runs, heard, None, cluster)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from schedlab.bench import Run, RunRequest, View, plan
 from schedlab.bench.cli.app import main
-from schedlab.bench.kinds.dispatch import run_composite
+from schedlab.bench.kinds import run_composite
 from schedlab.bench.records import files, read
 from schedlab.bench.runs.executors import HandOver, with_best
 from schedlab.instances import load, write

@@ -12,7 +12,8 @@ from schedlab.bench.records import files, read
 from schedlab.instances import Instance, generators, load, write
 from schedlab.models import Mode, Project, Resource, Task
 from schedlab.models.gantt import pack
-from schedlab.models.project.display import TaskRow, bands
+from schedlab.models.project import TaskRow
+from schedlab.models.project.display import bands
 
 pytestmark = pytest.mark.usefixtures("in_process")
 METHODS = "multi-sgs,serial-sgs:spt,cpsat:modes,cpsat:modes+warm"

@@ -6,7 +6,7 @@ import re
 import pytest
 from browser import needs_browser, noted, opened
 from report_records import made
-from schedlab.bench.pages.report import content_of, write_report
+from schedlab.bench.pages import content_of, write_report
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.instances.files import content_of as content_of_files

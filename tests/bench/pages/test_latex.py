@@ -5,18 +5,8 @@ import re
 
 import pytest
 from report_records import made
-from schedlab.bench.pages.report import (
-    LIBRARIES,
-    MOST_BOXES,
-    WHOLE,
-    content_of,
-    figures_grid,
-    packed,
-    report_grids,
-    rows_of_boxes,
-    tikz,
-    write_latex,
-)
+from schedlab.bench.pages import content_of, report_grids, write_latex
+from schedlab.bench.pages.report import LIBRARIES, MOST_BOXES, WHOLE, figures_grid, packed, rows_of_boxes, tikz
 from schedlab.models.gantt import Bar, Closed, Gantt, Mark, Row
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from report_records import made
 from schedlab.bench import View
-from schedlab.bench.pages.report import commands, content_of, page_of
+from schedlab.bench.pages import content_of
+from schedlab.bench.pages.report import commands, page_of
 from schedlab.bench.records import Store
 
 HOSTILE = "</script><b>$x"

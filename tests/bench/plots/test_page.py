@@ -15,7 +15,8 @@ import schedlab
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.bench import Run, View
-from schedlab.bench.pages.panels import Frame, chart, means
+from schedlab.bench.pages import Frame
+from schedlab.bench.pages.panels import chart, means
 from schedlab.bench.pages.plot import OTHERS, legend_of, plot
 from schedlab.bench.records import Store, plain, stem_of
 from schedlab.bench.records.record import record

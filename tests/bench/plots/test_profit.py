@@ -143,6 +143,7 @@ class TestPage:
             assert text in page
         assert len(re.findall(r"<tr><th>2</th>", page)) == 2  # the second day of each scenario
 
+    @pytest.mark.slow
     def test_the_same_records_give_the_same_page(self, bench, profit_results, page, tmp_path):
         code, out, _ = bench("plot", profit_results, "--out", tmp_path / "b.html")
         assert code == 0 and "10 runs" in out

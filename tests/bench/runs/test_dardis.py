@@ -66,7 +66,8 @@ def broken():
     return found.schedule(), dispatcher.costs.counts
 
 
-@pytest.mark.parametrize("transport", ["mpi", pytest.param("dask", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("transport", ["mpi", "dask"])
+@pytest.mark.slow
 def test_a_process_that_dies_in_mid_run_loses_its_nodes_and_nothing_else(run, bench, transport, broken):
     options = ("--first", "60", "--setups", SETUP, "--fault", FAULT, "--timer", "5", "--starts", "starts.csv")
     code, text = run("eurora_330", "--transport", transport, *options, "--out", "r")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import schedlab as sl
-from schedlab.bench.pages.panels import node_curves
+from schedlab.bench.pages import node_curves
 
 pytestmark = pytest.mark.usefixtures("in_process")
 

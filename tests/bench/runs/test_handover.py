@@ -111,7 +111,8 @@ def test_a_broken_file_is_said_and_the_record_is_written_all_the_same(path, data
 def test_every_kind_of_method_hands_over_and_the_bench_checks_it(path, name, view, method, field):
     problem = view.of(load(name))
     hand = HandOver(path)
-    result = sl.solve(problem, method=method, time_limit=2, threads=1, on_incumbent=hand)
+    rounds = {"rounds": 20} if method == "lns" else {}  # else it searches until its limit
+    result = sl.solve(problem, method=method, time_limit=2, threads=1, on_incumbent=hand, **rounds)
     hand.flush()
     found = with_best(Run(name, name, "c", method, view=view, kind=problem.kind), BROKEN_OFF, path)
     assert (found["status"], found["cause"], found["verified"]) == ("feasible", "timeout", True)

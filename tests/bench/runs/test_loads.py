@@ -1,9 +1,9 @@
 """Several offered loads in one command: each is replayed, on all cores, and has tables of its own."""
 
 import json
+import os
 
 import pytest
-from schedlab.bench.cli import simulate
 
 pytestmark = pytest.mark.usefixtures("in_process")
 COMMAND = ("simulate", "eurora_99", "--first", "12", "--dispatchers", "fcfs,easy")
@@ -28,7 +28,7 @@ def test_wrong_loads_are_refused(bench, tmp_path):
 @pytest.mark.parametrize(("options", "jobs"), [((), 6), (("--threads", "4"), 1), (("--jobs", "2"), 2)])
 def test_replays_use_all_cores(bench, tmp_path, monkeypatch, options, jobs):
     seen = []
-    monkeypatch.setattr(simulate, "number_of_cores", lambda: 6)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: range(6), raising=False)
     monkeypatch.setattr("schedlab.bench.replays.carry_out.carry_out", lambda request, task, *c: seen.append(task) or 0)
     assert bench(*COMMAND, *options, "--out", tmp_path / "r")[0] == 0
     assert seen[0].request.jobs == jobs

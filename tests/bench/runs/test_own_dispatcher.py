@@ -105,6 +105,7 @@ def test_a_dispatcher_of_ones_own_is_replayed_verified_and_compared_like_the_shi
     assert bench("verify", folder / "results" / "eurora_99")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_dispatcher_that_was_changed_is_run_again_and_one_that_was_not_is_resumed(bench, folder, module):
     helper = f"{module}_helper"
     text = ONE_BY_ONE.format(imports=f"from {helper} import MOST\nprint('imported')", most="MOST")

@@ -21,7 +21,6 @@ from schedlab.bench import (
     parse_seeds,
     plan,
 )
-from schedlab.bench.kinds.dispatch import LARGE_DISPATCH, SMALL_DISPATCH
 from schedlab.bench.runs.progress import worst_case
 from schedlab.instances import load
 from schedlab.instances.files import content_of
@@ -68,7 +67,7 @@ def test_the_content_of_an_instance_is_its_bytes(tmp_path):
 def test_by_default_a_large_day_shows_noon_the_whole_day_and_the_replayed_day():
     runs = plan(load("eurora_700"), "eurora_700", RunRequest())
     assert [r.view for r in runs if r.method == "multi-search"] == [NOON, WHOLE, DAY_REPLAYED]
-    assert len(runs) == sum(map(len, LARGE_DISPATCH.values()))
+    assert len(runs) == sum(map(len, defaults(load("eurora_700")).values()))
     assert {r.view for r in runs if r.replay is not None} == {DAY_REPLAYED}
     assert worst_case([r for r in runs if r.view != DAY_REPLAYED], 1) <= 360
     assert {r.solver for r in runs} == {"schedlab", "cpsat", "highs", "cpo"}
@@ -76,7 +75,7 @@ def test_by_default_a_large_day_shows_noon_the_whole_day_and_the_replayed_day():
 
 def test_a_small_machine_has_defaults_that_every_edition_takes():
     runs = plan(load("eurora_99"), "eurora_99", RunRequest())
-    assert [r.method for r in runs if r.view == WHOLE] == [m for m, _ in SMALL_DISPATCH[WHOLE]]
+    assert [r.method for r in runs if r.view == WHOLE] == [d.method for d in defaults(load("eurora_99"))[WHOLE]]
     assert "cpo:pool" in {r.method for r in runs}
 
 
@@ -86,7 +85,7 @@ def test_only_what_is_requested_is_run():
     assert (run.view, run.method, run.time_limit, run.threads) == (WHOLE, "cpsat:pool", 3, 1)
     noon = plan(day, "eurora_330", RunRequest(at=43200, first=50))
     assert {r.view for r in noon} == {View(43200, 50)}
-    assert [r.method for r in noon] == [m for m, _ in LARGE_DISPATCH[NOON]]
+    assert [r.method for r in noon] == [d.method for d in defaults(day)[NOON]]
     assert {r.time_limit for r in plan(day, "eurora_330", RunRequest(time_limit=2))} == {2}
 
 
@@ -153,7 +152,7 @@ def test_a_view_without_jobs_is_no_default_but_refused_if_it_is_requested():
     with pytest.raises(WrongUse, match="at 12:00, first 100' has no jobs"):
         plan(after_noon, "eurora_330", RunRequest(at=43200, first=100))
     later = plan(after_noon, "eurora_330", RunRequest(at=86400, first=50))
-    assert [r.method for r in later] == [m for m, _ in LARGE_DISPATCH[NOON]]
+    assert [r.method for r in later] == [d.method for d in defaults(at_noon)[NOON]]
 
 
 def policies(n, limit):

@@ -14,8 +14,6 @@ from schedlab.bench.cli.app import main
 from schedlab.bench.records import Store, failed, plain, read
 from schedlab.bench.records.record import record
 from schedlab.bench.replays import ReplaySettings, replay_in_worker
-from schedlab.bench.replays.carry_out import trace_name
-from schedlab.bench.replays.settings import parse_stretch
 from schedlab.instances import load, open_trace
 from schedlab.instances.files import content_of
 from schedlab.simulation import Decision, Start, is_dispatcher, simulate
@@ -375,13 +373,6 @@ def test_the_worker_tells_how_far_it_is(log, tmp_path, monkeypatch):
     progress = [e for e in events if e["event"] == "progress"]
     assert progress and all(e["total"] == JOBS for e in progress)
     assert [e["done"] for e in progress] == sorted(e["done"] for e in progress)
-
-
-def test_small_things():
-    assert parse_stretch(None) is None
-    with pytest.raises(WrongUse, match="above 1"):
-        parse_stretch("1")
-    assert trace_name("a/b.swf.gz") == "b" and trace_name("jobs") == "jobs"
 
 
 def exit_code(arguments):

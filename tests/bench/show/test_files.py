@@ -3,11 +3,6 @@
 from pathlib import Path
 
 import pytest
-from schedlab.bench.replays import SETTINGS
-from schedlab.bench.tables import Shown
-from schedlab.bench.tables.inputs import KINDS
-
-LOGS = dict.fromkeys(("format", "nodes", "cores", "memory", "per_node", "zone", "columns"))
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +15,20 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "kind"),
+    ("name", "options", "said"),
     [
-        ("wishes.csv", {}, "desired profile"),
-        ("log.swf", {}, "log"),
-        ("jobs.csv", {"format": "swf"}, "log"),
-        ("mine.csv", {}, "cooling table"),
-        ("air", {}, "cooling table"),
-        ("eurora_99", {}, "instance"),
-        ("nowhere", {}, "instance"),  # which says that there is none
+        ("wishes.csv", (), "wishes: desired use, 1 wish"),
+        ("log.swf", (), "log: 1 job in 0 s on 4 nodes"),
+        ("jobs.csv", ("--format", "swf"), "jobs.csv: 1 job in 0 s"),
+        ("mine.csv", (), "mine: cooling from 10 to 10 degrees C"),
+        ("air", (), "air: cooling from -20 to 45 degrees C"),
+        ("eurora_99", (), "kind: dispatch"),
+        ("nowhere", (), "there is no instance 'nowhere'"),
     ],
 )
-def test_the_first_kind_that_recognises_a_name_shows_it(name, given, kind):
-    assert set(given) <= set(SETTINGS)
-    shown = Shown(name, LOGS | given)
-    assert next(k.what for k in KINDS if k.recognises(shown)) == kind
+def test_the_first_kind_that_recognises_a_name_shows_it(bench, name, options, said):
+    code, out, err = bench("show", name, *options)
+    assert said in out + err and code == (2 if name == "nowhere" else 0)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from schedlab import WrongValue
-from schedlab.bench.pages.figures import grouped_bars
+from schedlab.bench.pages import grouped_bars
 from schedlab.benchmarks.studies.penalty.__main__ import main
 from schedlab.benchmarks.studies.penalty.replays import (
     SCENARIOS,

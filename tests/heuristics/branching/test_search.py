@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
+from schedlab.heuristics import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_branch, tables_of
-from schedlab.heuristics.lagrangian import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances import generators
 from schedlab.models import Chunk, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles import flat
@@ -98,6 +98,7 @@ def test_the_tables_do_not_grow_with_the_times_between_jobs(late) -> None:
         assert found.objective == pytest.approx(branch_and_bound(problem.replace(jobs=early)).objective)
 
 
+@pytest.mark.slow
 def test_the_time_limit_leaves_the_bound_of_the_relaxation() -> None:
     problem = generators["eurora"](99, seed=10, nodes=4).problem
     problem = problem.replace(jobs=problem.jobs[:60])

@@ -3,7 +3,7 @@
 import random
 
 import numpy as np
-from schedlab.heuristics.arrays import arrays
+from schedlab.heuristics import ListScheduler
 from schedlab.heuristics.kernels import KINDS, NEVER, new_hopeless
 from schedlab.heuristics.kernels.placement import note
 from schedlab.heuristics.kernels.placement import skip as _skip
@@ -42,7 +42,7 @@ def test_ranges_of_all_smaller_kinds_are_skipped():
         for i in range(60)
     ]
     platform = Platform([NodeGroup("n", 4, {"cores": 8})])
-    jobs = arrays(Dispatch(platform, listed, [Queue("q", 100)], "waiting")).jobs
+    jobs = ListScheduler(Dispatch(platform, listed, [Queue("q", 100)], "waiting")).arrays.jobs
     for kinds in (0, 5, KINDS):  # with fewer kinds, some jobs are of no kind
         known = new_hopeless(jobs, kinds)
         moved = 0

@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics.lagrangian import (
+from schedlab.heuristics import (
     DualStopped,
     base_rows,
-    candidates,
     chosen_rows,
     exact_bound,
     items_of,
     maximal_sets,
     no_sets,
     rounded_down,
-    roundings,
     uniform,
     whole_prices,
 )
+from schedlab.heuristics.lagrangian import candidates, roundings
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 from .small import OBJECTIVES, fits, optimum, random_problem, second_by_second
@@ -90,6 +89,7 @@ def test_the_bound_is_not_above_the_optimum(objective):
         assert found.objective >= best - 1e-9
 
 
+@pytest.mark.slow
 def test_most_of_the_gap_of_the_pooled_bound_is_closed():
     shares = []
     for seed in (3, 4, 6):

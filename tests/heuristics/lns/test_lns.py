@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab import Incumbent, lns, solve
 from schedlab.heuristics import ListScheduler, NothingFound, order_by
-from schedlab.heuristics.arrays import arrays
 from schedlab.heuristics.kernels import profit
 from schedlab.heuristics.lns import LnsSearch
 from schedlab.heuristics.lns.state import WEIGHTED, bulk_of, drawn, features, keys_of
@@ -195,7 +194,7 @@ def test_the_ledger_is_the_account() -> None:
     ]
     prices = StepFunction([0, 150], [2.0, -1.0], 5000)
     p = earning(jobs, energy=prices)
-    a = arrays(p)
+    a = ListScheduler(p).arrays
     for _ in range(20):
         starts = rng.integers(0, 600, len(jobs))
         from schedlab.models import Schedule
@@ -207,7 +206,7 @@ def test_the_ledger_is_the_account() -> None:
 
 def test_features_keep_what_jobs_differ_in_and_keys_give_orders_back() -> None:
     jobs = [Job(f"j{k}", 0, 10 + 5 * k, 1 + k % 3, {"cores": 2}, "day", power=4.0) for k in range(8)]
-    a = arrays(Dispatch(machine(), jobs, QUEUES))
+    a = ListScheduler(Dispatch(machine(), jobs, QUEUES)).arrays
     known = features(a)
     assert set(known.names) == {"duration", "units", "power"}
     order = np.array([3, 1, 7, 0, 2, 6, 5, 4])
@@ -222,7 +221,7 @@ def test_large_jobs_are_drawn_more_often() -> None:
         Job("large", 0, 10_000, 3, {"cores": 4}, "day"),
         *(Job(f"j{k}", 0, 1, 1, {"cores": 1}, "day") for k in range(9)),
     ]
-    a = arrays(Dispatch(machine(), jobs, QUEUES))
+    a = ListScheduler(Dispatch(machine(), jobs, QUEUES)).arrays
     some = drawn(2000, bulk_of(a), np.random.default_rng(1))
     assert (some == 0).mean() > 0.4
     assert set(some.tolist()) == set(range(10))
@@ -251,6 +250,6 @@ def test_presets_of_profit_problems_are_added_to_those_of_all_problems() -> None
         Job(f"j{k}", k, int(rng.integers(9, 99)), int(rng.integers(1, 4)), {"cores": 1 + k % 4}, "day", power=9.0 + k)
         for k in range(8)
     ]
-    known = features(arrays(earning(jobs)))
+    known = features(ListScheduler(earning(jobs)).arrays)
     usual, more = ({tuple(keys.tolist()) for keys in known.presets(profits)} for profits in (False, True))
     assert usual < more

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from schedlab import backends, lns
-from schedlab.heuristics import Placement, running
-from schedlab.heuristics.arrays import arrays
+from schedlab.heuristics import ListScheduler, Placement, running
 from schedlab.heuristics.kernels import AROUND, CONSECUTIVE, ROOM, Mover, OrderResult, chosen_alone, same_for
 from schedlab.heuristics.kernels.ruin import WAITING
 from schedlab.heuristics.list_scheduling import not_worse
@@ -107,7 +106,7 @@ class TestAcceptance:
 
     def test_moves_of_orders_obey_them_too(self) -> None:
         p = problem()
-        a, search = arrays(p), LnsSearch(p, seed=1)
+        a, search = ListScheduler(p).arrays, LnsSearch(p, seed=1)
         search.look_around()
         first = search.orders[0]
         moves = np.random.default_rng(2).integers(0, 30, (60, 2))
@@ -358,7 +357,7 @@ class TestOperatorsInPython:
 
     def test_they_give_the_same_as_compiled_ones(self) -> None:
         """A step with keys from Python equal to a compiled kind's: the same schedule."""
-        release = arrays(problem()).jobs.release.tolist()
+        release = ListScheduler(problem()).arrays.jobs.release.tolist()
         found = []
         for repair in (InsertBy("release"), Keys(release, [])):
             own = own_schedule(problem(), destroy=[ConsecutiveStarts()], repair=[repair])

@@ -165,6 +165,7 @@ def test_tasks_that_exclude_each_other_run_one_after_another() -> None:
     assert (empty.status, empty.bound) == ("optimal", 0)
 
 
+@pytest.mark.slow
 def test_it_is_a_method_and_a_step_of_auto() -> None:
     project = job_shop(2, jobs=6, machines=4)
     start = sl.solve(project, method="cpsat:modes", time_limit=60, threads=1).schedule

@@ -156,7 +156,7 @@ def test_a_break_that_is_over_sooner_for_a_later_start_is_no_obstacle() -> None:
         assert found.schedule is not None and found.objective == 6
 
 
-@pytest.mark.parametrize("seed", some_now(range(20), 5))
+@pytest.mark.parametrize("seed", some_now(range(20), 3))
 def test_setups_of_tasks_that_take_no_time_count(seed: int) -> None:
     project = kept_rules(seed, "points", "total-setup+makespan")
     found = project_lns(project, rounds=20, seed=seed)

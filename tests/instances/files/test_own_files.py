@@ -1,12 +1,13 @@
 """The files of an instance: only regular files inside its folder, all of them part of the content hash."""
 
 import os
+import re
 import shutil
 
 import pytest
+import schedlab as sl
 from schedlab.instances import InstanceError, load, write
 from schedlab.instances.files import ForeignFile, content_of, own_file
-from schedlab.models.words import excerpt
 
 SETTINGS = """\
 kind = "profit"
@@ -183,7 +184,16 @@ def test_settings_that_cannot_be_used_are_told_in_short_lines(folder, line):
     assert str(e.value).replace("\n", "").isprintable()
 
 
-def test_a_value_of_an_error_is_cut_at_200_characters():
-    assert len(excerpt("x" * 10**6)) < 230 and len(excerpt(["x"] * 10**5)) < 230
-    assert excerpt(10**5000) == "a number of thousands of digits"
-    assert excerpt("a\x1b\r\u202eb") == r"'a\x1b\r\u202eb'"
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("x" * 10**6, "duration is 'xxx"),
+        (["x"] * 10**5, "'x', 'x', "),
+        ("a\x1b\r\u202eb", r"'a\x1b\r\u202eb'"),
+    ],
+    ids=["letters", "list", "controls"],
+)
+def test_a_value_of_an_error_is_cut_at_200_characters(value, words):
+    with pytest.raises(sl.ProblemError, match=re.escape(words)) as e:
+        sl.Project([sl.Task.single("a", value)], [])
+    assert len(str(e.value)) < 300

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from schedlab.instances.sites import SiteError, read_site
-from schedlab.instances.sites.site_toml import site_text
+from schedlab.instances.sites import SiteError, read_site, site_text
 from schedlab.models import Limits, NodeEvent, Site
 from shared_data import DATA
 

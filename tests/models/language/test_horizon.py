@@ -4,7 +4,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from random_horizons import differences
-from schedlab.models.language.model import latest_without_end
+from schedlab.models.language import latest_without_end
 
 BACKENDS = ["cpsat", "highs", "cpo"]
 

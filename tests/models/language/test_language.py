@@ -8,8 +8,7 @@ import pytest
 import schedlab as sl
 from hypothesis import given
 from hypothesis import strategies as st
-from schedlab.models.language import Bounds, IntervalValue
-from schedlab.models.language.expressions import atoms_below
+from schedlab.models.language import Bounds, IntervalValue, atoms_below
 
 
 @pytest.fixture

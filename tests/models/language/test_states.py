@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import schedlab as sl
-from schedlab.models.language.levels import segments
+from schedlab.models.language import segments
 
 TIMES = [[0, 3], [5, 2]]
 

@@ -12,8 +12,7 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.backends.conformance import CONSTRUCTS, brute_force, random_model
-from schedlab.models.language import Comparison, text_forms
-from schedlab.models.language.expressions import Element, Function
+from schedlab.models.language import Comparison, Element, Function, text_forms
 from schedlab.models.language.text_forms import CLASSES, functions_of
 
 MODELS = [random_model(seed) for seed in range(300)]

@@ -55,6 +55,7 @@ def test_cells_do_not_cross_segments() -> None:
     assert {s.end for s in p.segments} <= set(Fluid.made(p, 1, 100).times.tolist())
 
 
+@pytest.mark.slow
 def test_the_linear_relaxation_bounds_and_orders() -> None:
     p = cut(12)
     r = sl.solve(p, method="highs:fluid@lp", time_limit=60, threads=1)

@@ -29,13 +29,14 @@ def best_value(seed: int) -> float:
 
 
 @pytest.mark.parametrize("method", EXACT)
-@pytest.mark.parametrize("seed", some_now(range(6), 3))
+@pytest.mark.parametrize("seed", some_now(range(6), 2))
 def test_the_optimum_of_tiny_problems_is_the_best_by_enumeration(seed: int, method: str) -> None:
     r = solved(tiny(seed), method, threads=1)
     assert r.status == "optimal"
     assert r.objective == pytest.approx(best_value(seed), rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_three_solvers_prove_the_same_optimum_above_every_rule() -> None:
     p = half_a_day()
     assert (len(p.jobs), len(p.platform.nodes), len(p.segments)) == (12, 3, 3)

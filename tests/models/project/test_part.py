@@ -6,7 +6,7 @@ from draws import some_now
 from heuristics.project.small import job_shop, random_project
 from schedlab.backends import Limits, run
 from schedlab.models import Project, Resource, Schedule, Task
-from schedlab.models.project.formulations import part_formulation
+from schedlab.models.project import part_formulation
 
 
 def solve(part, horizon):

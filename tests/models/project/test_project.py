@@ -6,8 +6,8 @@ import random
 import pytest
 import schedlab as sl
 from schedlab.models import Mode, ProblemError, Project, Resource, Schedule, Task
+from schedlab.models.project import exclusive_sets
 from schedlab.models.project import formulations as cliques
-from schedlab.models.project.formulations import exclusive_sets
 
 
 @pytest.fixture

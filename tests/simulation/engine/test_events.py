@@ -1,10 +1,10 @@
 """Node events during a replay, with busy beginnings, dependencies, planned starts and decisions that take time."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import schedlab.simulation.engine as live
 from schedlab.instances import Workload
 from schedlab.instances.workload import NEVER
 from schedlab.models import Dispatch, Job, NodeEvent, NodeGroup, Platform, Queue, Running
@@ -115,7 +115,7 @@ def test_a_planned_start_waits_while_nodes_change_and_nothing_runs():
 
 def test_starts_on_a_node_that_went_down_during_a_decision_are_skipped(monkeypatch):
     ticks = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
 
     def answer(moment):
         free = [name for name, state in zip(moment.platform.nodes, moment.states, strict=True) if state == "up"]

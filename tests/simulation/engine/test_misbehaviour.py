@@ -1,5 +1,6 @@
 """Dispatchers that return invalid decisions, and dispatchers under which jobs wait forever."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -180,22 +181,18 @@ def test_a_job_whose_own_window_has_passed_is_told_though_its_queue_opens_every_
 
 
 def test_time_that_is_charged_for_decisions_is_no_progress(monkeypatch):
-    import schedlab.simulation.engine as live
-
     ticks = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     lazy = Custom(nothing)
     refused_as_waiting_forever(day(job("j0"), job("j1", submit=9)), lazy, charge_decisions=True)
     assert len(lazy.times) == 2  # at 7, and again after the second job has arrived
 
 
 def test_a_job_that_ends_while_a_decision_is_charged_is_progress(monkeypatch):
-    import schedlab.simulation.engine as live
-
     ticks = iter(range(0, 10**6, 3))
     whole = [replace(job(f"j{k}", runtime=1), units=2) for k in range(3)]
     simulate(day(*whole), dispatcher="fcfs", charge_decisions=True)  # compiling reads the clock, too
-    monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     found = simulate(day(*whole), dispatcher="fcfs", charge_decisions=True)
     assert found.start.tolist() == [7, 10, 13]
 

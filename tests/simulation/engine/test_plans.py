@@ -1,5 +1,6 @@
 """Planned starts, requested calls and calls at every event."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -174,10 +175,8 @@ def test_calendars_and_arrivals_hold_for_plans():
 
 
 def test_a_decision_that_lasts_beyond_a_planned_start(monkeypatch):
-    import schedlab.simulation.engine as live
-
     ticks = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     answer = lambda m: first_fit(m) if m.failed else Decision([], plan=[PlannedStart("a", ONE, m.now + 1)])  # noqa: E731
     dispatcher = Custom(answer)
     found = simulate(day(job("a")), dispatcher=dispatcher, charge_decisions=True)
@@ -218,9 +217,7 @@ def test_always_calls_at_every_arrival_and_end():
 
 
 def test_a_dispatcher_that_asks_for_calls_for_ever_ends_with_the_job_that_waits(monkeypatch):
-    import schedlab.simulation.engine as live
-
-    monkeypatch.setattr(live, "MOST_CALLS", 50)
+    monkeypatch.setattr("schedlab.simulation.engine.MOST_CALLS", 50)
     dispatcher = Custom(lambda m: Decision([], wake=m.now + 1))
     with pytest.raises(sl.SimulationError, match="job 'a' waits forever") as caught:
         simulate(day(job("a")), dispatcher=dispatcher)
@@ -245,9 +242,7 @@ def test_calls_end_when_the_windows_of_all_waiting_jobs_have_closed():
 
 
 def test_calls_for_ever_end_although_a_queue_opens_every_day(monkeypatch):
-    import schedlab.simulation.engine as live
-
-    monkeypatch.setattr(live, "MOST_CALLS", 50)
+    monkeypatch.setattr("schedlab.simulation.engine.MOST_CALLS", 50)
     dispatcher = Custom(lambda m: Decision([], wake=m.now + 10_000))
     with pytest.raises(sl.SimulationError, match="job 'a' waits forever"):
         simulate(day(job("a", queue="day")), dispatcher=dispatcher)

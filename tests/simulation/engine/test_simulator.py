@@ -1,5 +1,6 @@
 """Replays: capacity, order and causality on random workloads; calendars, options, and invalid decisions."""
 
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -190,10 +191,8 @@ def test_jobs_that_wait_for_ever_are_told():
 
 
 def test_decision_time_can_be_charged(monkeypatch):
-    import schedlab.simulation.engine as live
-
     ticks = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(live.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     found = simulate(
         line((0, 10, 10, 1), (1, 5, 5, 1)), dispatcher=Scripted(lambda m: list(first_fit(m))), charge_decisions=True
     )

@@ -168,7 +168,7 @@ def options_of(world: object, seed: int, policy: object) -> dict[str, object]:
     return found | ({"desired": random_profile(world, seed)} if policy == "profile" else {})
 
 
-@pytest.mark.parametrize("seeds", some_seeds_now(12, 24))
+@pytest.mark.parametrize("seeds", some_seeds_now(8, 24))
 @pytest.mark.parametrize("dispatcher", DISPATCHERS, ids=str)
 def test_no_job_runs_on_a_node_that_is_not_on(dispatcher: object, seeds: range) -> None:
     """Worlds for each of the dispatchers; half of them have outages, but not for DARDIS."""

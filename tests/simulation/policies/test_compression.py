@@ -57,7 +57,7 @@ def conservative(rows, processors):
     return [starts[k] for k in range(len(rows))]
 
 
-@pytest.mark.parametrize("seed", some_now(range(16), 6))
+@pytest.mark.parametrize("seed", some_now(range(16), 4))
 def test_starts_are_those_of_trying_every_reservation(seed):
     rows = world(seed, jobs=80)
     found = sl.simulate(workload(rows), machine(12), "conservative")

@@ -8,8 +8,16 @@ import schedlab as sl
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.models.dispatch import Returns
 from schedlab.simulation import Moment, parse_dispatcher
-from schedlab.simulation.dispatchers.cp import FOLLOWED, Register, problem_of, running_usage
-from schedlab.simulation.dispatchers.cp.model import Held, pooled_start, windows_of_model, without_horizon
+from schedlab.simulation.dispatchers.cp import (
+    FOLLOWED,
+    Held,
+    Register,
+    pooled_start,
+    problem_of,
+    running_usage,
+    windows_of_model,
+    without_horizon,
+)
 
 
 def make(name, backend="cpsat", **options):

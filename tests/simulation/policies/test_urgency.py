@@ -7,8 +7,7 @@ import schedlab as sl
 from schedlab.instances import Workload
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running
 from schedlab.simulation import Moment, parse_dispatcher, simulate
-from schedlab.simulation.dispatchers.cp import NodeTimeline, Register, running_usage
-from schedlab.simulation.dispatchers.cp.model import Guard
+from schedlab.simulation.dispatchers.cp import Guard, NodeTimeline, Register, running_usage
 
 
 def make(name, backend="cpsat", **options):

@@ -82,7 +82,7 @@ def test_running_jobs_of_the_private_queue_are_inside_of_the_reservation():
         assert decide(state(held, queues=queues, running=running, waiting=job), "easy").starts == starts
 
 
-@pytest.mark.parametrize("seeds", some_seeds_now(20, 40))
+@pytest.mark.parametrize("seeds", some_seeds_now(12, 40))
 @pytest.mark.parametrize(
     "name",
     [

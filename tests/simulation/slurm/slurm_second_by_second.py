@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from schedlab.models import Site
 from schedlab.simulation import SlurmJob
-from schedlab.simulation.slurm.events import PassTimes
-from schedlab.simulation.slurm.state import ENDED, REQUEUE_DELAY, RUNNING, SlurmStart, SlurmState, Victim
+from schedlab.simulation.slurm import ENDED, REQUEUE_DELAY, RUNNING, PassTimes, SlurmStart, SlurmState, Victim
 
 LONGEST = 100_000  # s
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from schedlab.models import Partition, SchedulerSettings, Site, SiteNode, SiteRequest
 from schedlab.simulation import SlurmAttempt, SlurmJob
-from schedlab.simulation.slurm.state import SlurmState
+from schedlab.simulation.slurm import SlurmState
 
 
 def settings(**others: Any) -> SchedulerSettings:

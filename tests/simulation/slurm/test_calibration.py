@@ -23,8 +23,7 @@ from schedlab.simulation import (
     priority_begin,
     slurm_jobs,
 )
-from schedlab.simulation.slurm.replay import What, recorded_events
-from schedlab.simulation.slurm.state import SlurmState
+from schedlab.simulation.slurm import SlurmState, What, recorded_events
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, ran, settings, site
 

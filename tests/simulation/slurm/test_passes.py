@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from schedlab.models import QOS, Limits, Partition, SiteNode, SiteReservation
-from schedlab.simulation.slurm.columns import ELIGIBLE
+from schedlab.simulation.slurm import ELIGIBLE
 from simulation.slurm.small_slurm import job, settings, site, started, state_with
 
 TWO = [Partition("p", ("n1", "n2"), default=True), Partition("q", ("n2", "n3"))]

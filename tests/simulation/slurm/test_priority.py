@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schedlab.models import QOS, Association, Gres, Partition, SiteNode
-from schedlab.simulation.slurm.priority import FairShare, JobPriorities, TreeNode
-from schedlab.simulation.slurm.state import SlurmState
+from schedlab.simulation.slurm import JobPriorities, SlurmState
+from schedlab.simulation.slurm.priority import FairShare, TreeNode
 from simulation.slurm.small_slurm import job, settings, site
 
 

@@ -1,6 +1,7 @@
 """Users who choose walltimes during a replay: the scenarios of Cluster FING, reactions, the engine's seam, errors."""
 
 import itertools
+from collections import Counter
 from random import Random
 
 import numpy as np
@@ -8,14 +9,13 @@ import pytest
 import schedlab as sl
 from schedlab import WrongValue
 from schedlab.backends import UnknownName
-from schedlab.instances import Workload
-from schedlab.instances.generators import fing
-from schedlab.instances.generators.fing import improved, intervals_of_users, numbers_by_share, walltime_of
+from schedlab.instances import Workload, generators
+from schedlab.instances.generators import improved, intervals_of_users, walltime_of
 from schedlab.models import NodeEvent, PluginError
 from schedlab.simulation import SimulationError, users_of
 from schedlab.simulation.users import Impatient, Learning, Static, request_accuracy, requested
 
-SMALL = fing.generate(jobs=300, seed=3, nodes=8, users=12, load=1.2)
+SMALL = generators["fing"](jobs=300, seed=3, nodes=8, users=12, load=1.2)
 ALL = ("be", "ge", "cf", "cfg", "di", "hdi", "impatient")
 
 
@@ -31,8 +31,9 @@ def test_improvements_of_the_paper():
 
 
 def test_groups_of_twenty_users():
-    assert numbers_by_share([21, 21, 18, 17, 19, 4], 20) == [4, 4, 4, 3, 4, 1]
-    assert numbers_by_share([12, 12, 9, 8, 10, 49], 20) == [2, 2, 2, 2, 2, 10]
+    for scenario, sizes in (("cf", [4, 4, 4, 3, 4, 1]), ("cfg", [2, 2, 2, 2, 2, 10])):
+        drawn = Counter(intervals_of_users(scenario, 20, Random(1)))
+        assert [drawn[interval] for interval in sorted(drawn)] == sizes
     assert intervals_of_users("be", 3, Random(1)) == [(0.01, 0.2)] * 3
     assert sorted(intervals_of_users("cf", 20, Random(1)))[-1] == (0.6, 1.0)
 
@@ -196,17 +197,17 @@ def test_missing_users_are_noted():
 
 
 def test_the_generator_gives_the_same_jobs_at_every_load():
-    a, b = (fing.generate(200, 5, users=10, load=load).dispatch.jobs for load in (1.0, 4.0))
+    a, b = (generators["fing"](200, 5, users=10, load=load).dispatch.jobs for load in (1.0, 4.0))
     assert [(j.runtime, j.units, j.user, j.walltime) for j in a] == [
         (j.runtime, j.units, j.user, j.walltime) for j in b
     ]
-    assert Workload.of(fing.generate(200, 5, users=10, load=4.0).dispatch).load(SMALL.platform) > 0
-    runtimes = np.array([j.runtime for j in fing.generate(1000, 1).dispatch.jobs])
+    assert Workload.of(generators["fing"](200, 5, users=10, load=4.0).dispatch).load(SMALL.platform) > 0
+    runtimes = np.array([j.runtime for j in generators["fing"](1000, 1).dispatch.jobs])
     assert (runtimes <= 60).sum() in range(493, 500) and runtimes.max() <= 10 * 86400
-    counts = np.bincount(workload(fing.generate(1000, 1)).user)
+    counts = np.bincount(workload(generators["fing"](1000, 1)).user)
     assert counts.min() >= 5 and counts.max() > 3 * counts.min()
 
 
 def test_accuracies_of_generated_walltimes_follow_the_scenario():
-    w = workload(fing.generate(1000, 1, estimates="ge"))
+    w = workload(generators["fing"](1000, 1, estimates="ge"))
     assert request_accuracy(w.runtime, w.walltime)[w.runtime > 100].min() > 0.79
