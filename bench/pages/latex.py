@@ -99,6 +99,8 @@ def _gantt(name: str, problem: str, drawn: Mapping[str, Any]) -> str:
     title = drawn["chart"]["title"]
     what = f" Rows: {title}." if title else ""
     what += " 3.2: job 3, step 2." if has_steps(drawn["chart"]) else ""
+    grey = dict.fromkeys(label for _, _, label, *_ in drawn["chart"]["closed"])
+    what += f" Grey: {', '.join(grey)}." if grey else ""
     caption = f"{problem}: best schedule, by {drawn['method']}{seed}, objective {number(drawn['objective'])}.{what}"
     lines = [
         r"\begin{figure}",
@@ -157,6 +159,7 @@ WIDE = 10.0  # cm of the axis
 LINE = 0.42  # cm of a row
 HIGHEST = 16.0  # cm of all rows
 MOST_BOXES = 1500  # rectangles of a picture; with more, LaTeX takes minutes
+MOMENT = 0.1  # cm: half the width of a diamond
 LETTER, LEAST = 0.13, 0.26  # cm: the width of a letter of a label, the height of a rectangle that has one
 TICKS = 8  # about as many as the axis has
 MOST_NAMES = 12  # of a legend
@@ -215,25 +218,35 @@ def _lines(chart: Mapping[str, Any], end: str) -> Iterator[str]:
     colours = chart["colours"]
     for k, colour in enumerate(colours):
         yield rf"\definecolor{{schedlab{k}}}{{HTML}}{{{colour.removeprefix('#').upper()}}}"
-    for time, length, _ in chart["closed"]:
-        yield rf"\fill[black!8] ({_x(chart, time)},0) rectangle ({_x(chart, time + length)},{_short(-high)});"
+    yield from _closed(chart, high, whole=True)
     for group, opacity, numbers in chart["boxes"]:
         style = _style(group, opacity)
         for box in _fives(numbers):
             yield from _box(chart, high, style, box)
+    yield from _closed(chart, high, whole=False)
     for at, label in chart["rows"]:
         yield rf"\node[left, font=\scriptsize] at (0,{_y(high, at)}) {{{latex_text(str(label))}}};"
     yield from _axis(chart, high, end)
     yield from _legend(chart, high)
 
 
+def _closed(chart: Mapping[str, Any], high: float, whole: bool) -> Iterator[str]:
+    """Yield the closed periods of all rows, behind the rectangles, or those of single rows, over them."""
+    style = "black!8" if whole else "black, opacity=0.25"
+    for time, length, _, top, height in chart["closed"]:
+        if (height == TALL) == whole:
+            upper = f"({_x(chart, time)},{_y(high, top)})"
+            yield rf"\fill[{style}] {upper} rectangle ({_x(chart, time + length)},{_y(high, top + height)});"
+
+
 def _box(chart: Mapping[str, Any], high: float, style: str, box: Sequence[int]) -> Iterator[str]:
-    """Yield a rectangle, and its label if there is room; a moment is a thick line."""
+    """Yield a rectangle, and its label if there is room; a moment is a diamond."""
     time, length, top, height, label = box
     left, right = _x(chart, time), _x(chart, time + length)
     upper, lower = _y(high, top), _y(high, top + height)
     if not length:
-        yield rf"\draw[very thick] ({left},{upper}) -- ({left},{lower});"
+        middle_of_row = _short((float(upper) + float(lower)) / 2)
+        yield rf"\filldraw[{style}] ({left},{middle_of_row}) +(0,{MOMENT}) -- +({MOMENT},0) -- +(0,-{MOMENT}) -- +(-{MOMENT},0) -- cycle;"
         return
     yield rf"\filldraw[{style}] ({left},{upper}) rectangle ({right},{lower});"
     text = _fitting(chart["labels"][label] if label >= 0 else "", float(right) - float(left))

@@ -483,7 +483,7 @@ def packed(chart: Gantt) -> dict[str, Any]:
     dict
         ``title``; ``start`` and ``length`` of the period; ``unit``: the name of the unit of the axis, its length, and the time
         at its 0; ``lines``: how tall the chart is, in rows; ``rows``: [position, label]; ``groups``: [name, colour]; ``labels`` of the
-        bars; ``marks``: [time, label]; ``closed``: [time, length, label]; ``boxes``: for each style [group, opacity, numbers], five
+        bars; ``marks``: [time, label]; ``closed``: [time, length, label, position, height]; ``boxes``: for each style [group, opacity, numbers], five
         numbers per bar: time, duration, position, height, index of the label (-1: none). The opacity is ``HATCHED`` for what cannot be
         changed. Times are relative to ``start``; positions are from 0 (top) to ``TALL``. A grid has a box for each
         run of cells in a row with one colour: of the group that uses most of them, the stronger the more of them is used.
@@ -510,7 +510,7 @@ def packed(chart: Gantt) -> dict[str, Any]:
         "colours": colours_of(chart),
         "labels": list(labels),
         "marks": [[m.time - start, m.label] for m in chart.marks],
-        "closed": [[c.start - start, c.end - c.start, c.label] for c in chart.closed],
+        "closed": _closed(chart, y),
         "boxes": [[group, opacity, numbers] for (group, opacity), numbers in boxes.items()],
     }
 
@@ -524,6 +524,20 @@ def _bars(chart: Gantt, y: RowPositions, start: int, labels: dict[str, int]) -> 
         top, bottom = (_tall(at, y) for at in (y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)))
         box = (bar.start - start, bar.end - bar.start, top, max(bottom - top, 1), labels.get(bar.label, -1))
         boxes.setdefault(style, []).extend(box)
+    return boxes
+
+
+def _closed(chart: Gantt, y: RowPositions) -> list[list[Any]]:
+    """Return the closed periods within the chart; one of a single row has its position and height, the others those of the chart."""
+    begin, over = chart.period
+    boxes: list[list[Any]] = []
+    for c in chart.closed:
+        start = max(c.start, begin)
+        end = min(c.end, over)
+        top = 0 if c.row is None else _tall(y.top(c.row), y)
+        bottom = TALL if c.row is None else _tall(y.bottom(c.row + 1), y)
+        if start < end:
+            boxes.append([start - begin, end - start, c.label, top, bottom - top])
     return boxes
 
 

@@ -95,13 +95,13 @@ def test_a_gantt_chart_has_bars_rows_ticks_a_legend_and_its_makespan():
     assert r"\,job 1" in picture and r"\,job 2" in picture and "{time};" in picture
 
 
-def test_what_is_fixed_is_hatched_a_moment_is_a_line_and_seconds_have_a_unit():
+def test_what_is_fixed_is_hatched_a_moment_is_a_diamond_and_seconds_have_a_unit():
     bars = (Bar(0, 0, 7200, "a", "q", hatched=True), Bar(0, 7200, 7200, "b", "q"), Bar(0, 0, 36000, "c", "q"))
     chart = packed(
         Gantt((Row("n"),), bars, ("q",), marks=(Mark(3600, "now"),), closed=(Closed(9000, 9900, "weekend"),))
     )
     picture = tikz(chart)
-    assert "pattern=north east lines" in picture and r"\draw[very thick] (2," in picture and "time (hours)" in picture
+    assert "pattern=north east lines" in picture and r"(2,-0.22) +(0,0.1) -- +(0.1,0)" in picture and "time (hours)" in picture
     assert r"\draw[red] (1,0)" in picture and "{now};" in picture and r"\fill[black!8] (2.5,0)" in picture
 
 
