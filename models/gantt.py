@@ -645,7 +645,9 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
         ax.axvline((mark.time - origin) / unit, color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)])
     _row_labels(ax, chart, y)
     if not chart.seconds:
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     since = f" since {origin:,} s" if origin else ""
     ax.set_xlabel(f"time{since}, {name}" if name else "time")
     ax.set_title(chart.title, loc="left", fontsize=9, wrap=True)

@@ -111,7 +111,7 @@ def _section(title: str, results: ViewResults) -> str:
 def chart_of(record: Mapping[str, Any]) -> Gantt:
     """Return the Gantt chart of a record: a band per renewable resource, and one for the tasks that use none."""
     held = record.get("held", {})
-    tasks = [TaskRow(*row, held.get(row[0], 0)) for row in record["tasks"]]
+    tasks = [TaskRow(*row)._replace(held=held.get(row[0], 0)) for row in record["tasks"]]
     return chart(tasks, record["resources"], closed=record.get("breaks"))
 
 
