@@ -168,7 +168,7 @@ def test_an_error_of_read_or_write_is_told_with_its_line(part: str) -> None:
         (
             "read",
             lambda read, a: sl.models.Schedule({n: t + 0.5 for n, t in read(a).start.items()}),
-            "its start is 0.5",
+            ".5; a whole number is expected",
         ),
         ("read", lambda read, a: sl.models.Schedule(read(a).start, {"a": {"n1": 0.5}}), "on 'n1' is 0.5"),
         ("read", lambda read, a: None, "returned None; expected a Schedule"),
