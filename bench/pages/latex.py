@@ -256,18 +256,18 @@ def _box(chart: Mapping[str, Any], high: float, style: str, box: Sequence[int]) 
 
 
 def _fitting(label: str, wide: float) -> str:
-    """Return a label that fits into so many cm: of a shop's step the numbers of job and step, if they alone do; else "".
+    """Return a label if it fits into so many cm, else ""; of a shop's step, in every rectangle alike, the numbers of job and step.
 
-    >>> _fitting("job 3 step 12", 3.0), _fitting("job 3 step 12 (fast)", 0.6), _fitting("job 3 step 12", 0.4)
-    ('job 3 step 12', '3.12', '')
+    >>> _fitting("weld", 3.0), _fitting("job 3 step 12 (fast)", 3.0), _fitting("job 3 step 12", 0.4)
+    ('weld', '3.12', '')
     """
     step = STEP.match(label)
-    texts = [label, *([".".join(step.groups())] if step else [])]
-    return next((text for text in texts if LETTER * len(text) <= wide), "")
+    text = ".".join(step.groups()) if step else label
+    return text if LETTER * len(text) <= wide else ""
 
 
 def has_steps(chart: Mapping[str, Any]) -> bool:
-    """Return whether rectangles are steps of the jobs of a shop, which may have the numbers of both alone as label."""
+    """Return whether rectangles are steps of the jobs of a shop, which have the numbers of both alone as label."""
     return any(STEP.match(label) for label in chart["labels"])
 
 

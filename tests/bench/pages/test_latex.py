@@ -90,7 +90,7 @@ def test_a_gantt_chart_has_bars_rows_ticks_a_legend_and_its_makespan():
     picture = tikz(shop(), "makespan")
     assert picture.count(r"\filldraw") == 2 and picture.startswith(r"\begin{tikzpicture}")
     assert r"(0,0) rectangle (3.333," in picture and r"(3.333," in picture and "rectangle (10," in picture
-    assert r"{machine\_1};" in picture and "{job 1 step 1};" in picture and "makespan 9};" in picture
+    assert r"{machine\_1};" in picture and "{1.1};" in picture and "{2.1};" in picture and "makespan 9};" in picture
     assert re.findall(r"node\[below, font=\\scriptsize\] \{([\d.]+)\}", picture) == ["0", "2", "4", "6", "8"]
     assert r"\,job 1" in picture and r"\,job 2" in picture and "{time};" in picture
 
