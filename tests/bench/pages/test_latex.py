@@ -101,7 +101,11 @@ def test_what_is_fixed_is_hatched_a_moment_is_a_diamond_and_seconds_have_a_unit(
         Gantt((Row("n"),), bars, ("q",), marks=(Mark(3600, "now"),), closed=(Closed(9000, 9900, "weekend"),))
     )
     picture = tikz(chart)
-    assert "pattern=north east lines" in picture and r"(2,-0.22) +(0,0.1) -- +(0.1,0)" in picture and "time (hours)" in picture
+    assert (
+        "pattern=north east lines" in picture
+        and r"(2,-0.22) +(0,0.1) -- +(0.1,0)" in picture
+        and "time (hours)" in picture
+    )
     assert r"\draw[red] (1,0)" in picture and "{now};" in picture and r"\fill[black!8] (2.5,0)" in picture
 
 
