@@ -228,7 +228,8 @@ class Conflict(NamedTuple):
     names : tuple of str or None
         Names of these constraints, and of variables whose domains take part; None if they are not known.
     reason : str
-        How small the conflict is known to be, or why it is not known.
+        How small the conflict is known to be, or why it is not known. ``MINIMAL`` is said of what was tested alone: models
+        with these constraints, and without each one of them, were solved. What a solver says of its own is called so.
     """
 
     names: tuple[str, ...] | None

@@ -898,4 +898,5 @@ def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit:
     if not names:
         return Conflict(None, "the conflict refiner of CP Optimizer found no conflict in its time")
     minimal = answer.get_conflict_status() == "TerminatedNormally"
-    return Conflict(names, "a minimal conflict" if minimal else "a conflict, not yet minimal when the time ended")
+    kind = "a minimal conflict" if minimal else "a conflict, not yet minimal when the time ended,"
+    return Conflict(names, f"{kind} by the word of CP Optimizer")

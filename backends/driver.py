@@ -23,7 +23,7 @@ from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, nee
 from ..models.language.data import ModelData
 from ..models.language.expressions import ModelError, pair, told, whole
 from ..models.language.model import without_end
-from ..models.words import hint, how_many
+from ..models.words import hint, how_many, listed
 from .base import (
     MINIMAL,
     UNTRIED,
@@ -139,6 +139,7 @@ def _unproven(proven: Sequence[bool], count: int) -> str:
 
 FALSE_PROOF = "{} calls the model infeasible, which is a fault of this backend:"
 HORIZON = "horizon"  # how the name of a declared horizon begins in a conflict
+NOT_TESTED = "this was not tested: the time ended"
 CONFLICT_SECONDS = 5.0  # greatest wall time of the search for a conflict
 # words of solvers that do not say which limit ended a run; a gap that is reached is an optimum for some of them
 NO_REASON = ("", "Optimal", "optimal", "Interrupted by user", "Solution limit reached", "maxTimeLimit")
@@ -388,10 +389,10 @@ def run(
     if result.status == "infeasible" and conflict:
         search = limits.lasting(limits.deadline.at_most(CONFLICT_SECONDS))
         result.conflict = _conflict(lambda: _compiled_at_origin(chosen, stage_of(model, 0), options), search.deadline)
+        if result.conflict.names is not None and result.conflict.reason != MINIMAL:
+            result.conflict = _tested(result.conflict, model, backend, search, options)
         if result.conflict.names is None and not isinstance(result.conflict, NoConflict):
             result.conflict = _Filter(model, backend, search, options).conflict(result.conflict)
-        elif result.conflict.reason == UNTRIED:
-            result.conflict = _smaller(result.conflict, model, backend, search, options)
         if isinstance(result.conflict, NoConflict) and not model.check(result.conflict.solution):
             result.fail(f"{FALSE_PROOF.format(backend)} its search for a conflict found a solution, which was verified")
         elif result.conflict.names is not None:
@@ -704,14 +705,27 @@ class _Filter:
         return False
 
 
-def _smaller(conflict: Conflict, model: Model, backend: str, limits: Limits, options: Mapping[str, Any]) -> Conflict:
-    """Return a conflict within one whose smaller sets were not tried; the same one if the time ends before."""
+def _tested(conflict: Conflict, model: Model, backend: str, limits: Limits, options: Mapping[str, Any]) -> Conflict:
+    """Return the smallest conflict within the one that a solver names, by solving parts of it; how far this went is its reason.
+
+    Variables that the solver names stay if no constraint is left out. Without names: the constraints can hold together.
+    """
     part = copy.copy(model)
-    wanted = set(conflict.names or ())
+    wanted = dict.fromkeys(conflict.names or ())
     part.constraints = [c for c in model.constraints if c.name in wanted]
     part.objectives = model.objectives if any("objective" in name for name in wanted) else []
-    made = _Filter(part, backend, limits, options).conflict(conflict)
-    return conflict if made.names is None else made
+    search = _Filter(part, backend, limits, options)
+    made = search.conflict(conflict)
+    if isinstance(made, NoConflict):
+        return Conflict(None, f"{backend} names {', '.join(wanted)}, which can hold together")
+    if made is conflict:
+        return conflict if conflict.reason == UNTRIED else conflict._replace(reason=f"{conflict.reason}; {NOT_TESTED}")
+    tested = dict.fromkeys(row.name for row in search.rows)
+    variables = [name for name in wanted if name not in tested]
+    if not variables or made.names is None or len(made.names) < len(tested):
+        return made
+    took = f"that the values of {listed(variables)} take part is the word of {backend}"
+    return Conflict((*made.names, *variables), f"{made.reason}; {took}")
 
 
 def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits) -> Conflict:

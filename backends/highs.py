@@ -645,7 +645,7 @@ class DeletionFilter:
             else:
                 self._bound(name, relaxed=False)
         kind = "an irreducible" if minimal else "an"
-        return Conflict(tuple(needed), f"{kind} infeasible subset of the linear relaxation")
+        return Conflict(tuple(needed), f"{kind} infeasible subset of the linear relaxation by the word of HiGHS")
 
     def _bound(self, name: str, *, relaxed: bool) -> None:
         for i in self.rows[name]:

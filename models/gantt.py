@@ -5,6 +5,8 @@ Each kind of problem makes the data from a schedule.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, pairwise
@@ -50,6 +52,8 @@ class Bar(NamedTuple):
         Whether the rectangle is hatched, for what cannot be changed.
     allowed : tuple of (int, int)
         The periods in which the bar may lie; they are drawn as a thin line.
+    mark : str
+        The marker of matplotlib if ``start`` and ``end`` are equal, by default a diamond.
     """
 
     row: int
@@ -61,6 +65,7 @@ class Bar(NamedTuple):
     high: float = 1.0
     hatched: bool = False
     allowed: tuple[Span, ...] = ()
+    mark: str = "D"
 
 
 class Row(NamedTuple):
@@ -565,6 +570,15 @@ REST: Any = {
     "hatch": "....",
 }  # a closed period of one row
 ALLOWED: Any = {"color": INK, "linewidth": 0.9, "linestyle": ":", "marker": "|", "markersize": 6}
+MOMENT: Any = {  # of a bar that lasts no time
+    "markersize": 7,
+    "markeredgecolor": "white",
+    "markeredgewidth": 0.5,
+    "linestyle": "",
+    "clip_on": False,
+    "zorder": 4,
+}
+MARK = 0.12  # inches from its middle to its label
 OUTLINED = 500  # bars up to which each has a white outline
 GAP = 0.12  # between two rows, as a share of a row
 GAPS = 60  # rows up to which there are gaps
@@ -630,6 +644,10 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
     for k, mark in enumerate(chart.marks):
         ax.axvline((mark.time - origin) / unit, color=INK, linewidth=1.1, linestyle=LINES[k % len(LINES)])
     _row_labels(ax, chart, y)
+    if not chart.seconds:
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
     since = f" since {origin:,} s" if origin else ""
     ax.set_xlabel(f"time{since}, {name}" if name else "time")
     ax.set_title(chart.title, loc="left", fontsize=9, wrap=True)
@@ -741,7 +759,8 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
     order = {label: k for k, label in enumerate(dict.fromkeys(b.label for b in chart.bars))}
     styles: dict[tuple[str, float, bool], list[tuple[float, float, float, float]]] = {}
     wide, high = _inches(ax)
-    for bar in chart.bars:
+    room = _room_of_moments(chart)
+    for k, bar in enumerate(chart.bars):
         box = (
             *((bar.start - origin) / unit, (bar.end - origin) / unit),
             *(y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)),
@@ -750,13 +769,14 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
         middle = (box[2] + box[3]) / 2
         white = SHADES[order[bar.label] % len(SHADES)] if chart.distinct else 0.0
         if bar.start == bar.end:
-            ax.plot(box[0], middle, marker="X", color=colour, markersize=7, linestyle="", clip_on=False, zorder=4)
+            ax.plot(box[0], middle, **MOMENT, marker=bar.mark, color=colour)
         else:
             styles.setdefault((colour, white, bar.hatched), []).append(box)
         for lo, hi in bar.allowed:
             ends = [(lo - origin) / unit, (hi - origin) / unit]
             ax.plot(ends, [middle, middle], **ALLOWED, zorder=3)
-        if labels and bar.label and bar.label != chart.rows[bar.row].label:
+        fits = bar.start < bar.end or LETTER * len(bar.label) <= wide * room[k] / unit - MARK
+        if labels and bar.label and bar.label != chart.rows[bar.row].label and fits:
             _label(ax, bar, box, _white(colour, 0.75 if bar.hatched else white), (wide, high))
     for (colour, white, hatched), bars_of_style in styles.items():
         style: dict[str, Any] = {
@@ -767,6 +787,24 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
         if hatched:
             style = {"facecolor": _white(colour, 0.75), "edgecolor": colour, "linewidth": 0.3, "hatch": "////"}
         ax.add_artist(boxes(np.array(bars_of_style), zorder=2, **style))
+
+
+def _room_of_moments(chart: Gantt) -> dict[int, float]:
+    """Return how much time is free right of each bar that lasts none, up to the next bar in its row; by the index of the bar."""
+    room: dict[int, float] = {}
+    rows: dict[int, list[tuple[int, Bar]]] = {}
+    for k, bar in enumerate(chart.bars):
+        rows.setdefault(bar.row, []).append((k, bar))
+    for bars in rows.values():
+        moments = [(k, bar.start) for k, bar in bars if bar.start == bar.end]
+        starts = sorted(bar.start for _, bar in bars)
+        ends = sorted(bar.end for _, bar in bars)
+        for k, time in moments:
+            runs = bisect_right(starts, time) > bisect_right(ends, time)
+            after = bisect_right(starts, time)
+            free = starts[after] - time if after < len(starts) else math.inf
+            room[k] = 0.0 if runs else free
+    return room
 
 
 def _rests(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int) -> None:

@@ -31,9 +31,9 @@ from .arguments import expect
 from .comparing import hashable
 from .deadline import OutOfTime
 from .garbage_collector import uncollected
-from .language import Model
+from .language import Assignment, Model
 from .plugins import PluginError, WrongAnswer, is_module
-from .problem import Encoding, Problem
+from .problem import Encoding, Problem, Schedule
 from .registry import Registry
 from .words import ByName, UnknownName, excerpt, hint, one_line, similar
 
@@ -560,19 +560,27 @@ def _called(name: str, problem: Problem) -> Encoding:
     make = FORMULATIONS.get_named(name)
     label = FORMULATIONS.label(name) if name in FORMULATIONS else f"the formulation {name}"
     made = checked_encoding(_told(make, label)(problem), label)
-    made.read = _told(made.read, f"{label}: read")
-    made.write = _told(made.write, f"{label}: write")
+    made.read = _told(made.read, f"{label}: read", Assignment)
+    made.write = _told(made.write, f"{label}: write", Schedule)
     return made
 
 
-def _told(function: Callable[[Any], T], label: str) -> Callable[[Any], T]:
-    """Return a function of a third party whose errors become PluginError, with their place."""
+def _told(function: Callable[[Any], T], label: str, takes: type | None = None) -> Callable[[Any], T]:
+    """Return a function of a third party whose errors become PluginError, with their place.
+
+    Errors of schedlab stay as they are, unless the function was given what it ``takes``: it has then made wrong values.
+    """
 
     def called(given: Any) -> T:
         try:
             return function(given)
-        except (SchedlabError, OutOfTime):
+        except OutOfTime:
             raise
+        except SchedlabError as e:
+            if takes is None or not isinstance(given, takes):
+                raise
+            kind = WrongAnswer if isinstance(e, WrongAnswer) else PluginError
+            raise kind(f"{label}: {e}") from e
         except Exception as e:
             last = traceback.extract_tb(e.__traceback__)[-1]
             place = f"{Path(last.filename).name}, line {last.lineno}"

@@ -336,6 +336,8 @@ class DecomposedCompiled:
         known = {c.name for c in origin.constraints}
         known |= {v.name for v in origin.intervals} | {x.name for x in origin.integers}
         names = tuple(dict.fromkeys(n for n in conflict.names if n in known or "objective" in n))
+        if not names:
+            return Conflict(None, f"{conflict.reason}, without a name in this model")
         parts = Counter(c.name for c in self.chain.model.constraints)
         whole = conflict.reason != MINIMAL or all(parts[name] <= 1 for name in names)
         return Conflict(names, conflict.reason if whole else UNTRIED)  # some parts of a constraint may suffice

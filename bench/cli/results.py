@@ -167,6 +167,9 @@ def compare(
         Path | None,
         typer.Option(help="SVG file to write: the times of two methods, a point per problem; needs matplotlib"),
     ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(help="CSV file to write: a row per pair of methods and quantity, with all digits")
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="print what each column means")] = False,
 ) -> None:
     """Print which differences between methods are real.
@@ -184,7 +187,7 @@ def compare(
     from ..statistics import measures as samples
     from ..statistics.comparison import compare as compared
     from ..statistics.comparison import two_folders
-    from ..tables.methods import show_comparison
+    from ..tables.methods import show_comparison, write_differences
 
     goal = timing.goal()
     pairs = None
@@ -202,7 +205,11 @@ def compare(
     sample = chosen.part(samples.required(sample, results), goal)
     if scatter is not None and len(sample.methods) != 2:
         raise WrongUse(f"--scatter: expected two methods, such as --methods {','.join(sample.methods[:2])}")
-    show_comparison(console_for(), sample, compared(sample, pairs, alpha, goal), alpha, explain)
+    differences = compared(sample, pairs, alpha, goal)
+    show_comparison(console_for(), sample, differences, alpha, explain)
+    if csv is not None:
+        write_differences(csv, differences, len(sample.problems), alpha)
+        say(f"{csv}: {how_many(len(differences), 'difference')}")
     if scatter is not None:
         from ..pages.figures import write_scatter
 

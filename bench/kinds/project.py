@@ -12,7 +12,7 @@ from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...models.gantt import Gantt, draw
 from ...models.problem import Problem, Schedule
-from ...models.project.display import TaskRow, capacities, chart, scheduled
+from ...models.project.display import KEPT, TaskRow, breaks_of, capacities, chart, scheduled
 from ...models.project.problem import Project
 from ...models.words import how_many
 from ..grid import GOOD, Column, Grid, number, percent, seconds
@@ -28,17 +28,30 @@ from .plain import PlainKind
 #
 # - ``tasks``: rows [task, mode, start, end, object with the demand of each renewable resource].
 # - ``resources``: object with the capacity of each renewable resource.
+# - ``breaks``: object with the breaks [begin, end] of each renewable resource that has some; missing if none has.
+# - ``held``: object with how long tasks keep their resources after their ends; missing if none does.
 
 FIELDS: Mapping[str, Any] = {
     "tasks": list[tuple[str, str, Count, Count, dict[str, Count]]],
     "resources": dict[str, Count],
+    "breaks": dict[str, list[tuple[int, int]]],
+    "held": dict[str, Count],
 }
+OF_ROW = 5  # numbers of a row of ``tasks``
 
 
 def fields(project: Project, schedule: Schedule) -> Record:
     """Return the extra fields of a valid schedule; ``records.store`` describes them."""
-    rows = [list(row) for row in scheduled(project, schedule)]
-    return {"tasks": rows, "resources": capacities(project)}
+    rows = scheduled(project, schedule)
+    further = {
+        "breaks": {name: [list(window) for window in windows] for name, windows in breaks_of(project).items()},
+        "held": {row.task: row.held for row in rows if row.held},
+    }
+    return {
+        "tasks": [list(row[:OF_ROW]) for row in rows],
+        "resources": capacities(project),
+        **{name: value for name, value in further.items() if value},
+    }
 
 
 def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Schedule) -> list[str]:
@@ -47,6 +60,10 @@ def faults_of_tasks(project: Project, record: Mapping[str, Any], schedule: Sched
     faults = []
     if record.get("resources") != true["resources"]:
         faults.append(f"it has resources {record.get('resources')}, its project has {true['resources']}")
+    for name in ("breaks", "held"):
+        expected = true.get(name, {})
+        if record.get(name, expected) != expected:
+            faults.append(f"it has {name} {record[name]}, its schedule has {expected}")
     recorded = record.get("tasks") or []
     if len(recorded) != len(true["tasks"]):
         faults.append(f"it has {how_many(len(recorded), 'task')}, its project has {len(true['tasks'])}")
@@ -85,12 +102,16 @@ def _section(title: str, results: ViewResults) -> str:
         "A band is a resource with its capacity; the height of a task is its demand. A task that uses several resources has "
         "the same colour in each; in a job shop the steps of a job have the same colour. Times are in the time unit of the project.",
     ]
+    if any(r.get("held") for r in drawn):
+        notes.append(f"{KEPT[0].upper()}{KEPT[1:]}.")
     return Section(title, table=_table(results), notes=notes, cards=[_card(title, r, end) for r in drawn]).html()
 
 
 def chart_of(record: Mapping[str, Any]) -> Gantt:
     """Return the Gantt chart of a record: a band per renewable resource, and one for the tasks that use none."""
-    return chart([TaskRow(*row) for row in record["tasks"]], record["resources"])
+    held = record.get("held", {})
+    tasks = [TaskRow(*row)._replace(held=held.get(row[0], 0)) for row in record["tasks"]]
+    return chart(tasks, record["resources"], closed=record.get("breaks"))
 
 
 def _card(title: str, record: Record, end: int) -> Card:

@@ -503,7 +503,7 @@ def packed(chart: Gantt) -> dict[str, Any]:
     dict
         ``title``; ``start`` and ``length`` of the period; ``unit``: the name of the unit of the axis, its length, and the time
         at its 0; ``lines``: how tall the chart is, in rows; ``rows``: [position, label]; ``groups``: [name, colour]; ``labels`` of the
-        bars; ``marks``: [time, label]; ``closed``: [time, length, label]; ``boxes``: for each style [group, opacity, numbers], five
+        bars; ``marks``: [time, label]; ``closed``: [time, length, label, position, height]; ``boxes``: for each style [group, opacity, numbers], five
         numbers per bar: time, duration, position, height, index of the label (-1: none). The opacity is ``HATCHED`` for what cannot be
         changed. Times are relative to ``start``; positions are from 0 (top) to ``TALL``. A grid has a box for each
         run of cells in a row with one colour: of the group that uses most of them, the stronger the more of them is used.
@@ -530,7 +530,7 @@ def packed(chart: Gantt) -> dict[str, Any]:
         "colours": colours_of(chart),
         "labels": list(labels),
         "marks": [[m.time - start, m.label] for m in chart.marks],
-        "closed": [[c.start - start, c.end - c.start, c.label] for c in chart.closed],
+        "closed": _closed(chart, y),
         "boxes": [[group, opacity, numbers] for (group, opacity), numbers in boxes.items()],
     }
 
@@ -544,6 +544,20 @@ def _bars(chart: Gantt, y: RowPositions, start: int, labels: dict[str, int]) -> 
         top, bottom = (_tall(at, y) for at in (y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)))
         box = (bar.start - start, bar.end - bar.start, top, max(bottom - top, 1), labels.get(bar.label, -1))
         boxes.setdefault(style, []).extend(box)
+    return boxes
+
+
+def _closed(chart: Gantt, y: RowPositions) -> list[list[Any]]:
+    """Return the closed periods within the chart; one of a single row has its position and height, the others those of the chart."""
+    begin, over = chart.period
+    boxes: list[list[Any]] = []
+    for c in chart.closed:
+        start = max(c.start, begin)
+        end = min(c.end, over)
+        top = 0 if c.row is None else _tall(y.top(c.row), y)
+        bottom = TALL if c.row is None else _tall(y.bottom(c.row + 1), y)
+        if start < end:
+            boxes.append([start - begin, end - start, c.label, top, bottom - top])
     return boxes
 
 
@@ -783,6 +797,8 @@ def _gantt(name: str, problem: str, drawn: Mapping[str, Any]) -> str:
     title = drawn["chart"]["title"]
     what = f" Rows: {title}." if title else ""
     what += " 3.2: job 3, step 2." if has_steps(drawn["chart"]) else ""
+    grey = dict.fromkeys(label for _, _, label, *_ in drawn["chart"]["closed"])
+    what += f" Grey: {', '.join(grey)}." if grey else ""
     caption = f"{problem}: best schedule, by {drawn['method']}{seed}, objective {number(drawn['objective'])}.{what}"
     lines = [
         r"\begin{figure}",
@@ -841,6 +857,7 @@ WIDE = 10.0  # cm of the axis
 LINE = 0.42  # cm of a row
 HIGHEST = 16.0  # cm of all rows
 MOST_BOXES = 1500  # rectangles of a picture; with more, LaTeX takes minutes
+MOMENT = 0.1  # cm: half the width of a diamond
 LETTER, LEAST_HEIGHT = 0.13, 0.26  # cm: the width of a letter of a label, the height of a rectangle that has one
 TICKS = 8  # about as many as the axis has
 MOST_NAMES = 12  # of a legend
@@ -899,25 +916,35 @@ def _lines(chart: Mapping[str, Any], end: str) -> Iterator[str]:
     colours = chart["colours"]
     for k, colour in enumerate(colours):
         yield rf"\definecolor{{schedlab{k}}}{{HTML}}{{{colour.removeprefix('#').upper()}}}"
-    for time, length, _ in chart["closed"]:
-        yield rf"\fill[black!8] ({_x(chart, time)},0) rectangle ({_x(chart, time + length)},{_decimal(-high)});"
+    yield from _closed(chart, high, whole=True)
     for group, opacity, numbers in chart["boxes"]:
         style = _style(group, opacity)
         for box in _fives(numbers):
             yield from _box(chart, high, style, box)
+    yield from _closed(chart, high, whole=False)
     for at, label in chart["rows"]:
         yield rf"\node[left, font=\scriptsize] at (0,{_y(high, at)}) {{{latex_text(str(label))}}};"
     yield from _axis(chart, high, end)
     yield from _legend(chart, high)
 
 
+def _closed(chart: Mapping[str, Any], high: float, whole: bool) -> Iterator[str]:
+    """Yield the closed periods of all rows, behind the rectangles, or those of single rows, over them."""
+    style = "black!8" if whole else "black, opacity=0.25"
+    for time, length, _, top, height in chart["closed"]:
+        if (height == TALL) == whole:
+            upper = f"({_x(chart, time)},{_y(high, top)})"
+            yield rf"\fill[{style}] {upper} rectangle ({_x(chart, time + length)},{_y(high, top + height)});"
+
+
 def _box(chart: Mapping[str, Any], high: float, style: str, box: Sequence[int]) -> Iterator[str]:
-    """Yield a rectangle, and its label if there is room; a moment is a thick line."""
+    """Yield a rectangle, and its label if there is room; a moment is a diamond."""
     time, length, top, height, label = box
     left, right = _x(chart, time), _x(chart, time + length)
     upper, lower = _y(high, top), _y(high, top + height)
     if not length:
-        yield rf"\draw[very thick] ({left},{upper}) -- ({left},{lower});"
+        middle_of_row = _decimal((float(upper) + float(lower)) / 2)
+        yield rf"\filldraw[{style}] ({left},{middle_of_row}) +(0,{MOMENT}) -- +({MOMENT},0) -- +(0,-{MOMENT}) -- +(-{MOMENT},0) -- cycle;"
         return
     yield rf"\filldraw[{style}] ({left},{upper}) rectangle ({right},{lower});"
     text = _fitting(chart["labels"][label] if label >= 0 else "", float(right) - float(left))
@@ -927,18 +954,18 @@ def _box(chart: Mapping[str, Any], high: float, style: str, box: Sequence[int]) 
 
 
 def _fitting(label: str, wide: float) -> str:
-    """Return a label that fits into so many cm: of a shop's step the numbers of job and step, if they alone do; else "".
+    """Return a label if it fits into so many cm, else ""; of a shop's step, in every rectangle alike, the numbers of job and step.
 
-    >>> _fitting("job 3 step 12", 3.0), _fitting("job 3 step 12 (fast)", 0.6), _fitting("job 3 step 12", 0.4)
-    ('job 3 step 12', '3.12', '')
+    >>> _fitting("weld", 3.0), _fitting("job 3 step 12 (fast)", 3.0), _fitting("job 3 step 12", 0.4)
+    ('weld', '3.12', '')
     """
     step = STEP_OF_SHOP.match(label)
-    texts = [label, *([".".join(step.groups())] if step else [])]
-    return next((text for text in texts if LETTER * len(text) <= wide), "")
+    text = ".".join(step.groups()) if step else label
+    return text if LETTER * len(text) <= wide else ""
 
 
 def has_steps(chart: Mapping[str, Any]) -> bool:
-    """Return whether rectangles are steps of the jobs of a shop, which may have the numbers of both alone as label."""
+    """Return whether rectangles are steps of the jobs of a shop, which have the numbers of both alone as label."""
     return any(STEP_OF_SHOP.match(label) for label in chart["labels"])
 
 

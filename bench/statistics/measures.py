@@ -25,6 +25,7 @@ from ...backends.result import close, refutes
 from ...models.array_types import Floats
 from ...models.words import how_many, how_many_of
 from ..errors import WrongUse
+from ..grid import number
 from ..records.store import Record, read, some_files
 from ..runs.view import View
 
@@ -65,6 +66,7 @@ class RunOutcome(NamedTuple):
     building: float = 0.0
 
 
+MOST_REFUTED = 5  # problems with refuted bounds that are named
 MISSING = RunOutcome("missing")
 
 
@@ -160,13 +162,37 @@ def sample_of(records: Iterable[Mapping[str, Any]], known: Mapping[str, float] |
         groups.setdefault(name_of(r), []).append(r)
         seeds.setdefault(r["method"], {})[r["seed"]] = None
     ordered = {method: sorted(seeds_of_method) for method, seeds_of_method in seeds.items()}
-    problems = [_problem(name, members, ordered, known or {}) for name, members in groups.items()]
+    problems = []
+    refuted = []
+    for name, members in groups.items():
+        problem, runs = _problem(name, members, ordered, known or {})
+        problems.append(problem)
+        if runs:
+            refuted.append(_told_refutation(problem, runs))
     notes = [
         f"{how_many_of(n, what)} {'is' if n == 1 else 'are'} no part of the statistics"
         for what, n in left_out.items()
         if n
     ]
+    notes += refuted[:MOST_REFUTED]
+    if len(refuted) > MOST_REFUTED:
+        notes.append(f"the same holds for runs on {how_many(len(refuted) - MOST_REFUTED, 'more problem')}")
     return Sample(list(ordered), problems, ordered, notes)
+
+
+def _told_refutation(problem: ProblemRuns, runs: int) -> str:
+    """Return a note on the runs of a problem whose bound, or proof, the best answer known refutes."""
+    found = [o.objective for outcomes in problem.runs.values() for o in outcomes if o.objective is not None]
+    by_list = problem.known is not None and not any(close(value, problem.known) for value in found)
+    best = (
+        f"the best-known value {number(problem.best)} of the list"
+        if by_list
+        else f"a verified schedule of {number(problem.best)}"
+    )
+    advice = "check the list, and that it is of this problem" if by_list else "bench verify names them"
+    return (
+        f"{problem.name}: bounds and proofs of {how_many(runs, 'run')} do not count, as {best} refutes them: {advice}"
+    )
 
 
 def required(sample: Sample, where: object) -> Sample:
@@ -227,7 +253,8 @@ def _why_not(record: Mapping[str, Any]) -> str:
 
 def _problem(
     name: str, records: Sequence[Mapping[str, Any]], seeds: Mapping[str, Sequence[int]], known: Mapping[str, float]
-) -> ProblemRuns:
+) -> tuple[ProblemRuns, int]:
+    """Return the runs of a problem, and how many of them have a bound or a proof that the best answer known refutes."""
     sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
     sense = "maximize" if sign < 0 else "minimize"
     claimed = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
@@ -240,7 +267,8 @@ def _problem(
     bound = max(bounds, key=lambda v: sign * v, default=None)
     limit = max(float(r["time_limit"]) for r in records)
     folder = Path(records[0]["path"]).parent.name
-    return ProblemRuns(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder)
+    refuted = sum(of_run[run] != outcome for run, outcome in claimed.items())
+    return ProblemRuns(name, records[0]["kind"], sign, limit, best, value, bound, runs, folder), refuted
 
 
 def _held_against(outcome: RunOutcome, best: float | None, sense: str) -> RunOutcome:

@@ -331,6 +331,34 @@ def _interval_of_difference(d: Difference) -> str | None:
     return f"{d.low:.3f}..{d.high:.3f}" if d.quantity == "time" else f"{100 * d.low:+.2f}..{100 * d.high:+.2f}"
 
 
+def differences_grid(differences: Sequence[Difference], problems: int, alpha: float) -> Grid:
+    """Return a row per pair of methods and quantity with all digits; gaps and integrals are shares, times seconds."""
+    heads = [
+        *("first", "second", "quantity", "problems", "level", "value_of_first", "value_of_second", "effect"),
+        *("interval_low", "interval_high", "less", "equal", "more", "p", "p_adjusted", "verdict"),
+    ]
+    rows = []
+    for d in differences:
+        tested = d.less + d.more > 0
+        p = [d.p, d.adjusted] if tested else [None, None]
+        limits = [None if isnan(limit) else limit for limit in (d.low, d.high)]
+        row: list[Any] = [d.one, d.other, d.quantity, problems, alpha, *d.values, d.effect, *limits]
+        rows.append([*row, d.less, d.equal, d.more, *p, d.verdict])
+    return Grid("differences", [Column(head) for head in heads], rows)
+
+
+def write_differences(path: Path, differences: Sequence[Difference], problems: int, alpha: float) -> None:
+    """Write the rows of ``differences_grid`` as CSV. Raises WrongUse."""
+    _write_csv(path, differences_grid(differences, problems, alpha))
+
+
+def _write_csv(path: Path, grid: Grid) -> None:
+    try:
+        write_whole(path, grid.as_csv())
+    except OSError as e:
+        raise WrongUse(f"{path}: cannot be written ({e.strerror})") from e
+
+
 # --- A table with a row per run for other programs: CSV, Parquet.
 
 OF_RECORD = (
@@ -374,10 +402,7 @@ def runs_grid(records: Sequence[Record], known: Mapping[str, float], target: flo
 def write_csv(path: Path, records: Sequence[Record], known: Mapping[str, float], target: float | None = None) -> int:
     """Write the rows as CSV and return their number. Raises WrongUse."""
     grid = runs_grid(records, known, target)
-    try:
-        write_whole(path, grid.as_csv())
-    except OSError as e:
-        raise WrongUse(f"{path}: cannot be written ({e.strerror})") from e
+    _write_csv(path, grid)
     return len(grid.rows)
 
 

@@ -682,7 +682,7 @@ def gantt(problem: Eviction, plan: Schedule) -> Gantt:
             bars += [Bar(k, 0, writes, "", RUNS, 0.3, 0.7)] if writes else []
             bars.append(Bar(k, writes, free, what, NAMES[what]))
         elif what == "kill":
-            bars.append(Bar(k, 0, 0, f"loses {c.loss / 3600:,.4g} node-h", NAMES["kill"]))
+            bars.append(Bar(k, 0, 0, f"loses {c.loss / 3600:,.4g} node-h", NAMES["kill"], mark="X"))
         else:
             bars.append(Bar(k, 0, end, "", RUNS, 0.3, 0.7))
     return Gantt(

@@ -6,7 +6,7 @@ import builtins
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from ..arguments import named
 from ..words import how_many
@@ -39,29 +39,38 @@ from .expressions import (
     told,
     whole,
 )
+from .levels import LevelFunction
 from .structures import VariableDelay
 
 
+@overload
+def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear: ...  # noqa: A001
+@overload
+def sum(terms: Iterable[LevelFunction], weights: None = None) -> LevelFunction: ...  # noqa: A001
+
+
 @named
-def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None = None) -> Linear:  # noqa: A001
-    """Return the sum, or with ``weights`` the weighted sum, of many expressions; it is built in one pass.
+def sum(  # noqa: A001
+    terms: Iterable[Expression | Number] | Iterable[LevelFunction], weights: Sequence[Number] | None = None
+) -> Linear | LevelFunction:
+    """Return the sum, or with ``weights`` the weighted sum, of many expressions, or the sum of levels; it is built in one pass.
 
     Parameters
     ----------
-    terms : iterable of Expression or number
+    terms : iterable of Expression or number, or iterable of LevelFunction
         The n terms.
     weights : sequence of number, optional
-        The n weights.
+        The n weights of expressions. Levels have heights instead.
 
     Returns
     -------
-    Linear
-        The sum.
+    Linear or LevelFunction
+        The sum; of levels a level.
 
     Raises
     ------
     ModelError
-        If the numbers of terms and weights differ.
+        If the numbers of terms and weights differ, or some terms are levels and others are not.
 
     Examples
     --------
@@ -69,6 +78,10 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
     >>> m = Model("m"); xs = [m.integer(f"x{i}", 0, 9) for i in range(3)]
     >>> sum(xs, weights=[1, 2, 3])
     x0 + 2*x1 + 3*x2
+
+    >>> from schedlab import pulse
+    >>> jobs = [m.interval(f"job {k}", size=4) for k in range(3)]
+    >>> m.add(sum([pulse(v, 2) for v in jobs]) <= 5, "power")
     """
     items = listed(terms, "the terms of sum()", weights is not None)
     factors: Iterable[Number]
@@ -88,9 +101,23 @@ def sum(terms: Iterable[Expression | Number], weights: Sequence[Number] | None =
             constant += part.constant * k
             for atom, c in part.terms.items():
                 total[atom] = total.get(atom, 0) + c * k
+        elif isinstance(item, LevelFunction):
+            return _sum_of_levels(items, weights)
         else:
             constant += number(item, "a term of a sum") * k
     return Linear({a: c for a, c in total.items() if c}, constant)
+
+
+def _sum_of_levels(items: Sequence[Any], weights: Sequence[Number] | None) -> LevelFunction:
+    if weights is not None:
+        raise ModelError("sum() of levels takes no weights: give them as heights, such as pulse(a, 3)")
+    other = next((item for item in items if not isinstance(item, LevelFunction)), None)
+    if other is not None:
+        raise ModelError(
+            f"sum() of levels and {told(other)}: write step_at(0, amount) for a stock that is there from second 0 on"
+        )
+    changes = tuple(itertools.chain.from_iterable(item.changes for item in items))
+    return LevelFunction(changes, tuple(itertools.chain.from_iterable(item.steps for item in items)))
 
 
 def _operands(first: Any, rest: tuple[Any, ...], name: str) -> tuple[Linear, ...]:

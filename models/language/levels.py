@@ -28,7 +28,7 @@ class LevelFunction:
     """A level over time, as the sum of changes by intervals and of steps at fixed times; ``Level`` defines its value.
 
     It is made by ``at_start``, ``at_end``, ``pulse`` and ``step_at``. Levels are added, subtracted and summed up by
-    ``sum``; ``level >= 0`` and ``level <= 9`` are constraints at all times, ``always_in`` makes others.
+    ``sum``, that of Python or of schedlab; ``level >= 0`` and ``level <= 9`` are constraints at all times, ``always_in`` makes others.
 
     Parameters
     ----------

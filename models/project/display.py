@@ -9,7 +9,7 @@ setups, and may be idle; and a break does not exist.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,16 +24,26 @@ from .verification import MAKESPAN, OF_DUE_DATES, done_tasks, joined, terms
 
 OTHERS = "no resource"
 HEIGHT = 3.0  # of the row of a resource, relative to that of a machine, whose capacity is 1
+KEPT = "hatched: a task keeps its resource until the next one starts"
 
 
 class TaskRow(NamedTuple):
-    """A task in a schedule: its mode, start, end, and the demand of each renewable resource that it uses."""
+    """A task in a schedule: its mode, start, end, and the demand of each renewable resource that it uses.
+
+    ``held`` is how long it keeps its resources after its end, as it blocks them.
+    """
 
     task: str
     mode: str
     start: int
     end: int
     demands: Mapping[str, int]
+    held: int = 0
+
+    @property
+    def left(self) -> int:
+        """The time at which it gives up its resources."""
+        return self.end + self.held
 
 
 class Band(NamedTuple):
@@ -50,7 +60,7 @@ def scheduled(project: Project, schedule: Schedule) -> list[TaskRow]:
     rows = []
     for name, row in done_tasks(project, schedule).items():
         used = {r: amount for r, amount in row.mode.demands.items() if amount and r in renewable}
-        rows.append(TaskRow(name, row.mode.name, row.start, row.end, used))
+        rows.append(TaskRow(name, row.mode.name, row.start, row.end, used, row.left - row.end))
     return rows
 
 
@@ -59,26 +69,38 @@ def capacities(project: Project) -> dict[str, int]:
     return {r.name: r.capacity for r in project.resources if r.renewable}
 
 
+def breaks_of(project: Project) -> dict[str, list[tuple[int, int]]]:
+    """Return the breaks of each renewable resource that has some."""
+    return {r.name: list(joined(r.breaks)) for r in project.resources if r.renewable and r.breaks}
+
+
 def bands(tasks: Iterable[TaskRow], capacity: Mapping[str, int]) -> list[Band]:
     """Return a band per renewable resource, and one for the tasks that use none of them.
 
-    A task occupies as many units of the resource as it demands, next to each other where that is possible. A piece has
-    the index of its task.
+    A task occupies as many units of the resource as it demands, next to each other where that is possible, until it gives them
+    up. A piece has the index of its task. Tasks that last no time have no piece.
     """
     known = list(enumerate(tasks))
     drawn = []
     for name, units in capacity.items():
-        use = [(k, t.start, t.end, t.demands.get(name, 0)) for k, t in known]
+        use = [(k, t.start, t.left, t.demands.get(name, 0)) for k, t in known]
         drawn.append(Band(name, units, list(pack([row for row in use if row[3] and row[2] > row[1]], units))))
-    alone = [(k, t.start, t.end, 1) for k, t in known if t.end > t.start and not any(t.demands.values())]
+    alone = [(k, t) for k, t in known if not any(t.demands.values())]
     if alone:
-        pieces = list(pack(alone, len(alone)))
-        drawn.append(Band(OTHERS, max(p.high for p in pieces), pieces))
+        pieces = list(pack([(k, t.start, t.end, 1) for k, t in alone if t.end > t.start], len(alone)))
+        drawn.append(Band(OTHERS, max((p.high for p in pieces), default=1), pieces))
     return drawn
 
 
-def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Container[str] = ()) -> Gantt:
+def chart(
+    tasks: Iterable[TaskRow],
+    capacity: Mapping[str, int],
+    several: Container[str] = (),
+    closed: Mapping[str, Iterable[Sequence[int]]] | None = None,
+) -> Gantt:
     """Return the Gantt chart of tasks: resources are rows, the height of a task is its demand.
+
+    A task that lasts no time is a mark in the row of each of its resources. What a task keeps after its end is hatched.
 
     Parameters
     ----------
@@ -88,6 +110,8 @@ def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Contai
         The capacity of each renewable resource.
     several : container of str
         The tasks with several modes, whose mode is shown.
+    closed : mapping of str to pairs of int, optional
+        The breaks (begin, end) of resources; those that begin within the chart are drawn.
 
     Returns
     -------
@@ -96,38 +120,66 @@ def chart(tasks: Iterable[TaskRow], capacity: Mapping[str, int], several: Contai
     """
     known = list(tasks)
     shown = bands(known, capacity)
-    bars = []
-    for k, band in enumerate(shown):
-        unit = 1 / max(band.capacity, 1)
-        for piece in band.pieces:
-            t = known[piece.task]
-            label = f"{t.task} ({t.mode})" if t.task in several else t.task
-            bars.append(Bar(k, piece.start, piece.end, label, job_of(t.task), unit * piece.low, unit * piece.high))
+    labels = [f"{t.task} ({t.mode})" if t.task in several else t.task for t in known]
+    bars = [
+        bar
+        for k, band in enumerate(shown)
+        for bar in (*_pieces(k, band, known, labels), *_moments(k, band, known, labels))
+    ]
+    end = max((bar.end for bar in bars), default=0)
+    row = {name: k for k, name in enumerate(capacity)}
+    rests = [
+        Closed(begin, over, "break", row[name])
+        for name, windows in (closed or {}).items()
+        for begin, over in windows
+        if begin < end and over > 0
+    ]
+    kept = f"; {KEPT}" if any(bar.hatched for bar in bars) else ""
     return Gantt(
         tuple(Row(_label(b), 1 if b.capacity <= 1 else HEIGHT) for b in shown),
         tuple(bars),
         tuple(dict.fromkeys(job_of(t.task) for t in known)),
-        title="tasks on resources (capacity); the height of a task is its demand",
+        title=f"tasks on resources (capacity); the height of a task is its demand{kept}",
         start=0,
+        closed=tuple(rests),
         seconds=False,
         legend=False,
     )
 
 
+def _pieces(row: int, band: Band, tasks: Sequence[TaskRow], labels: Sequence[str]) -> Iterator[Bar]:
+    """Yield the rectangles of the tasks in a band, and hatched ones from the ends of those that keep it."""
+    unit = 1 / max(band.capacity, 1)
+    for piece in band.pieces:
+        t = tasks[piece.task]
+        bar = Bar(row, t.start, t.end, labels[piece.task], job_of(t.task), unit * piece.low, unit * piece.high)
+        if t.end > t.start:
+            yield bar
+        if piece.end > t.end:
+            yield bar._replace(start=t.end, end=piece.end, label=f"{bar.label} blocks", hatched=True)
+
+
+def _moments(row: int, band: Band, tasks: Sequence[TaskRow], labels: Sequence[str]) -> Iterator[Bar]:
+    """Yield the marks of the tasks in a band that last no time; those at one time share the height of the row."""
+    alone = band.name == OTHERS
+    moments = [
+        k
+        for k, t in enumerate(tasks)
+        if t.start == t.end and (not any(t.demands.values()) if alone else t.demands.get(band.name))
+    ]
+    at = Counter(tasks[k].start for k in moments)
+    placed: Counter[int] = Counter()
+    for k in moments:
+        time = tasks[k].start
+        low, high = placed[time] / at[time], (placed[time] + 1) / at[time]
+        placed[time] += 1
+        yield Bar(row, time, time, labels[k], job_of(tasks[k].task), low, high)
+
+
 def gantt(project: Project, schedule: Schedule) -> Gantt:
     """Return the Gantt chart of a schedule: resources are rows, with their breaks; a task with several modes shows its mode."""
     several = {t.name for t in project.tasks if len(t.modes) > 1}
-    drawn = chart(scheduled(project, schedule), capacities(project), several)
-    row = {name: k for k, name in enumerate(capacities(project))}
-    end = drawn.period[1]
-    breaks = [
-        Closed(begin, over, "break", row[r.name])
-        for r in project.resources
-        if r.renewable
-        for begin, over in joined(r.breaks)
-        if begin < end and over > 0
-    ]
-    return replace(drawn, closed=tuple(breaks))
+    return chart(scheduled(project, schedule), capacities(project), several, breaks_of(project))
 
 
 def rows(project: Project, schedule: Schedule) -> list[dict[str, Any]]:

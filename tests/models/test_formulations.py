@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schedlab as sl
@@ -158,3 +159,33 @@ def test_an_error_of_read_or_write_is_told_with_its_line(part: str) -> None:
     start = sl.solve(PROBLEM, method="multi-search").schedule if part == "write" else None
     with pytest.raises(PluginError, match=rf"{part} raised AttributeError: .*nothing.*test_formulations.py, line"):
         sl.solve(PROBLEM, method="cpsat:broken", time_limit=10, warm_start=start)
+
+
+@pytest.mark.parametrize(
+    ("part", "broken", "said"),
+    [
+        (
+            "read",
+            lambda read, a: sl.models.Schedule({n: t + 0.5 for n, t in read(a).start.items()}),
+            ".5; a whole number is expected",
+        ),
+        ("read", lambda read, a: sl.models.Schedule(read(a).start, {"a": {"n1": 0.5}}), "on 'n1' is 0.5"),
+        ("read", lambda read, a: None, "returned None; expected a Schedule"),
+        (
+            "write",
+            lambda write, s: sl.Assignment(write(s).model, dict.fromkeys(write(s).model.intervals, 0.5)),
+            "not 0.5",
+        ),
+    ],
+)
+def test_fractional_and_other_wrong_values_name_the_formulation(part: str, broken: Any, said: str) -> None:
+    def wrong(problem: sl.Dispatch) -> Encoding:
+        made = counts(problem)
+        functions = {"read": made.read, "write": made.write}
+        return Encoding(made.model, **functions | {part: lambda given: broken(functions[part], given)})
+
+    sl.register_formulation("dispatch", "wrong", wrong)
+    start = sl.solve(PROBLEM, method="multi-search").schedule if part == "write" else None
+    with pytest.raises(PluginError) as raised:
+        sl.solve(PROBLEM, method="cpsat:wrong", time_limit=10, warm_start=start)
+    assert str(raised.value).startswith(f"the formulation dispatch.wrong: {part}: ") and said in str(raised.value)

@@ -253,3 +253,29 @@ def test_what_does_not_suit_the_project_is_refused(
 def test_show_names_the_objective_and_the_rules(bench, shop: Path) -> None:
     printed = bench("show", shop)[1]
     assert "objective: makespan (minimize)" in printed and "with setups and blocking" in printed
+
+
+def test_the_page_shows_breaks_and_what_is_kept_after_its_end(bench, tmp_path: Path) -> None:
+    tasks = [
+        Task.single("a", 1, {"saw": 1}),
+        Task.single("b", 4, {"oven": 1}),
+        Task.single("c", 2, {"oven": 1}, deadline=2),
+    ]
+    resources = [Resource("saw", 1), Resource("oven", 1, breaks=((3, 5), (5, 6)), suspends=True)]
+    made = Project([*tasks, Task.single("end", 0, {})], resources, [("a", "b"), ("b", "end")], blocking=[("a", "b")])
+    starts = {"c": 0, "a": 0, "b": 2, "end": 9}
+    write(Instance("kept", "project", made), tmp_path / "kept")
+    out, page = tmp_path / "out", tmp_path / "page.html"
+    assert bench("run", tmp_path / "kept", "--methods", "cpsat:modes", "--time-limit", 60, "--out", out)[0] == 0
+    (record,) = map(read, files(out))
+    assert record["objective"] == 9 and record["schedule"]["b"]["start"] == starts["b"]
+    assert record["breaks"] == {"oven": [[3, 6]]}
+    assert record["held"] == {"a": 2 - record["schedule"]["a"]["start"] - 1}
+    assert bench("verify", out)[0] == 0
+    assert bench("plot", out, "--out", page)[0] == 0
+    text = page.read_text()
+    assert ">break<" in text and ">end<" in text and "Hatched: a task keeps its resource" in text
+    for change in ({"held": {"a": 5}}, {"breaks": {"oven": [[3, 5]]}}):
+        (next(iter(files(out)))).write_text(json.dumps(record | change))
+        code, printed, err = bench("verify", out)
+        assert code == 1 and f"it has {next(iter(change))}" in printed + err

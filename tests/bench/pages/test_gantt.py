@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
-from schedlab.bench.pages import TALL, content_of
-from schedlab.bench.pages.report import LEVELS, TOO_LARGE, best_runs, charts_of, packed
+from schedlab.bench.pages.report import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, content_of, packed, tikz
 from schedlab.bench.records import Instances
 from schedlab.bench.statistics import sample_of
 from schedlab.heuristics import first_solution
 from schedlab.instances import load
 from schedlab.instances.files import content_of as content_of_files
 from schedlab.models import Project, Resource, Schedule, Task
-from schedlab.models.gantt import Bar, Cells, Gantt, Row
+from schedlab.models.gantt import Bar, Cells, Closed, Gantt, Row
 
 
 def project_record(name, tasks=3, seed=1, objective=4.0, **fields_of_record):
@@ -121,3 +120,11 @@ def test_what_runs_already_and_shades_of_neighbours():
     bars = (Bar(0, 0, 5, "old", "q", hatched=True), Bar(0, 5, 9, "x", "q"), Bar(0, 9, 9, "y", "q"))
     chart = packed(Gantt((Row("n"),), bars, ("q",), start=0, distinct=True))
     assert [(b[0], b[5]) for b in boxes_of(chart)] == [("old", -1.0), ("x", 0.78), ("y", 0.58)]
+
+
+def test_closed_periods_of_a_row_cover_that_row_alone():
+    rests = (Closed(2, 4, "break", 1), Closed(-5, 1, "night"), Closed(8, 99, "break", 0), Closed(50, 60, "break", 0))
+    chart = packed(Gantt((Row("a"), Row("b")), (Bar(0, 0, 10, "x"),), ("",), closed=rests, seconds=False))
+    assert chart["closed"] == [[2, 2, "break", 500, 440], [0, 1, "night", 0, TALL], [8, 2, "break", 0, 440]]
+    picture = tikz(chart)
+    assert picture.count("opacity=0.25") == 2 and picture.count("black!8") == 1

@@ -90,18 +90,22 @@ def test_a_gantt_chart_has_bars_rows_ticks_a_legend_and_its_makespan():
     picture = tikz(shop(), "makespan")
     assert picture.count(r"\filldraw") == 2 and picture.startswith(r"\begin{tikzpicture}")
     assert r"(0,0) rectangle (3.333," in picture and r"(3.333," in picture and "rectangle (10," in picture
-    assert r"{machine\_1};" in picture and "{job 1 step 1};" in picture and "makespan 9};" in picture
+    assert r"{machine\_1};" in picture and "{1.1};" in picture and "{2.1};" in picture and "makespan 9};" in picture
     assert re.findall(r"node\[below, font=\\scriptsize\] \{([\d.]+)\}", picture) == ["0", "2", "4", "6", "8"]
     assert r"\,job 1" in picture and r"\,job 2" in picture and "{time};" in picture
 
 
-def test_what_is_fixed_is_hatched_a_moment_is_a_line_and_seconds_have_a_unit():
+def test_what_is_fixed_is_hatched_a_moment_is_a_diamond_and_seconds_have_a_unit():
     bars = (Bar(0, 0, 7200, "a", "q", hatched=True), Bar(0, 7200, 7200, "b", "q"), Bar(0, 0, 36000, "c", "q"))
     chart = packed(
         Gantt((Row("n"),), bars, ("q",), marks=(Mark(3600, "now"),), closed=(Closed(9000, 9900, "weekend"),))
     )
     picture = tikz(chart)
-    assert "pattern=north east lines" in picture and r"\draw[very thick] (2," in picture and "time (hours)" in picture
+    assert (
+        "pattern=north east lines" in picture
+        and r"(2,-0.22) +(0,0.1) -- +(0.1,0)" in picture
+        and "time (hours)" in picture
+    )
     assert r"\draw[red] (1,0)" in picture and "{now};" in picture and r"\fill[black!8] (2.5,0)" in picture
 
 

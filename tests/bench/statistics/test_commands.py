@@ -65,6 +65,22 @@ def test_a_real_difference_is_named(bench, results):
     assert "2 of 2 tested differences are real" in text
 
 
+def test_the_differences_load_into_pandas(bench, results, tmp_path):
+    path = tmp_path / "differences.csv"
+    code, text, _ = bench("compare", results, "--csv", path)
+    assert code == 0 and f"{path}: 3 differences" in text
+    frame = pd.read_csv(path).set_index("quantity")
+    assert list(frame.index) == ["gap", "time", "integral"]
+    gap = frame.loc["gap"]
+    assert (gap["first"], gap["second"], gap["problems"], gap["level"]) == ("a", "b", 12, 0.01)
+    assert gap["effect"] == pytest.approx(gap["value_of_second"] - gap["value_of_first"])
+    assert gap["interval_low"] <= gap["effect"] <= gap["interval_high"] and gap["p"] <= gap["p_adjusted"] <= 0.01
+    assert gap["less"] + gap["equal"] + gap["more"] == 12 and gap["verdict"] == "a is better"
+    untested = frame[frame["less"] + frame["more"] == 0]
+    assert len(untested) == 1 and untested["p"].isna().all()
+    assert "cannot be written" in bench("compare", results, "--csv", tmp_path / "nowhere" / "d.csv")[2]
+
+
 def test_two_folders_are_compared(bench, results, tmp_path):
     other = write(tmp_path / "two", {(f"i{k}", s): (90 + k + s, 120 + k + s) for k in range(12) for s in (1, 2)})
     text = bench("compare", results, other, "--methods", "a")[1]

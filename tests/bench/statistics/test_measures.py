@@ -116,6 +116,22 @@ def test_proofs_that_a_verified_schedule_refutes_do_not_count():
     (problem,) = sample_of(records).problems
     assert [o.state for (o,) in problem.runs.values()] == ["solved", "failed", "solved"]
     assert problem.best == 8 and problem.bound is None and problem.runs["c"][0].bounds == ()
+    (note,) = sample_of(records).notes
+    assert (
+        note
+        == "p: bounds and proofs of 2 runs do not count, as a verified schedule of 8 refutes them: bench verify names them"
+    )
+
+
+def test_a_best_known_value_that_refutes_proofs_is_told():
+    records = [made(f"p{k}", "a", 1, 8.0, status="optimal", bound=8.0) for k in range(7)]
+    sample = sample_of(records, {f"p{k}": 6.0 for k in range(7)})
+    assert [p.runs["a"][0].state for p in sample.problems] == ["solved"] * 7
+    assert len(sample.notes) == 6 and sample.notes[-1] == "the same holds for runs on 2 more problems"
+    assert sample.notes[0].startswith(
+        "p0: bounds and proofs of 1 run do not count, as the best-known value 6 of the list"
+    )
+    assert sample_of(records, {"p0": 8.0}).notes == []
 
 
 def test_what_a_method_reported_without_a_verified_schedule_does_not_count():

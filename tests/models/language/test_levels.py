@@ -148,3 +148,23 @@ def test_the_horizon_is_derived_with_levels():
     m.minimize(sl.max([v.end for v in jobs]))
     assert m.derived_horizon.proved and m.horizon >= 56
     assert sl.solve(m, backend="cpsat", time_limit=20).objective == 59
+
+
+def test_many_levels_are_summed_as_expressions_are(m):
+    v = [m.interval(f"v{k}", size=2 + k) for k in range(3)]
+    x = m.integer("x", 0, 2)
+    levels = [sl.pulse(v[0], 2), sl.step_at(0, 3), sl.at_end(v[1], x) - sl.at_start(v[2], 1)]
+    total, added = sl.sum(levels), levels[0] + levels[1] + levels[2]
+    assert (total.changes, total.steps) == (added.changes, added.steps)
+    assert sl.sum(iter(levels)).steps == added.steps
+    m.add(sl.sum([sl.pulse(a, 1) for a in v]) <= 1, "one at a time")
+    m.minimize(sl.max([a.end for a in v]))
+    assert sl.solve(m, backend="cpsat", time_limit=60).objective == 9
+    for wrong, said in (
+        (lambda: sl.sum([levels[0], 3]), "step_at(0, amount)"),
+        (lambda: sl.sum([x, levels[0]]), "levels and"),
+        (lambda: sl.sum(levels, weights=[1, 2, 3]), "give them as heights"),
+    ):
+        with pytest.raises(sl.ModelError) as raised:
+            wrong()
+        assert said in str(raised.value)
