@@ -761,7 +761,7 @@ def on_nodes_asked_for(workload: Workload) -> Workload:
 def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
     """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
 
-    Jobs that Slurm refuses for their reservations, and that never started, are left out. Raises WorkloadError, WrongUse.
+    Jobs that Slurm refuses for their reservations or their GPUs, and that never started, are left out. Raises WorkloadError, WrongUse.
     """
     from ...simulation.features.site_fit import fitted
     from ...simulation.features.site_limits import without_refused

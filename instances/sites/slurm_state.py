@@ -698,6 +698,10 @@ ENDED = {
 Made = dict[str, Any]
 
 
+NOWHERE = "job that runs on no node of the list"  # why jobs, and parts of them, are left out of a state
+ELSEWHERE = "part of running jobs, on nodes that are not in the list"
+
+
 @as_wrong_value("the output of squeue --json and scontrol show nodes --json (or sinfo -N --json)")
 def state_from_slurm(
     jobs: Values,
@@ -833,7 +837,7 @@ class _State:
             if made["nodes"]:
                 running.append(made)
             else:
-                self.skipped["job that runs on no node of the list"] += 1
+                self.skipped[NOWHERE] += 1
         return running
 
     def _all_waiting(self, queue_of: Callable[[Values], dict[str, str]], reservations: list[str]) -> list[Made]:
@@ -899,7 +903,10 @@ class _State:
 
     def _running(self, job: Values) -> Made:
         """Return a running job, and add what it uses."""
-        asked = {name: amounts for name, amounts in self._holds(job).items() if name in self.nodes}
+        everywhere = self._holds(job)
+        asked = {name: amounts for name, amounts in everywhere.items() if name in self.nodes}
+        if 0 < len(asked) < len(everywhere):
+            self.skipped[ELSEWHERE] += 1
         holds: dict[str, dict[str, int]] = {}
         for name, held in asked.items():
             known = self.capacity[name]

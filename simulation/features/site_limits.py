@@ -797,7 +797,9 @@ def _refused_by_reservations(
 
 
 def without_refused(workload: Workload, site: Site) -> Workload:
-    """Return a log without jobs that Slurm refuses for their reservations and that never started; those that did are noted.
+    """Return a log without jobs that Slurm refuses for their reservations or their GPUs and that never started.
+
+    Those that did start are noted: the site is not that of their time.
 
     Parameters
     ----------
@@ -818,17 +820,22 @@ def without_refused(workload: Workload, site: Site) -> Workload:
     if workload.recorded_start is not None:
         started |= {*np.flatnonzero(workload.recorded_start >= 0).tolist()}
     owners, which = owners_of(workload, site)
+    refusals = (
+        ("they start as jobs that may use it", _refused_by_reservations(workload, site, owners, which)),
+        ("they start on GPUs of any type", _without_gpus(workload, site)),
+    )
     never: dict[int, str] = {}
-    allowed: dict[str, list[str]] = {}
-    for row, reason in _refused_by_reservations(workload, site, owners, which):
-        if row not in started:
-            never[row] = reason
-        else:
-            allowed.setdefault(reason, []).append(workload.ids[row])
+    allowed: dict[tuple[str, str], list[str]] = {}
+    for instead, refused in refusals:
+        for row, reason in refused:
+            if row not in started:
+                never.setdefault(row, reason)
+            else:
+                allowed.setdefault((reason, instead), []).append(workload.ids[row])
     notes = [
         f"{reason} ({how_many(len(jobs), 'job', ',')}: {', '.join(jobs[:SHOWN_JOBS])}{', ...' * (len(jobs) > SHOWN_JOBS)}), and the log "
-        "has a start of each: they start as jobs that may use it"
-        for reason, jobs in allowed.items()
+        f"has a start of each: {instead}"
+        for (reason, instead), jobs in allowed.items()
         if not reason.startswith(NONE_OF_SITE)
     ]
     return (_without(workload, never) if never else workload).noted(*notes)
