@@ -764,7 +764,7 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
     Jobs that Slurm refuses for their reservations or their GPUs, and that never started, are left out. Raises WorkloadError, WrongUse.
     """
     from ...simulation.features.site_fit import fitted
-    from ...simulation.features.site_limits import without_refused
+    from ...simulation.features.site_limits import with_one_set_of_features, without_refused
 
     trace = read_log(path, replay)
     if trace.site is None:
@@ -773,7 +773,7 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
             "the output of sacct"
         )
     unknown = replay.on_unknown or "keep"
-    workload = fitted(trace.with_cancelled().workload, site, unknown, in_place=True)
+    workload = with_one_set_of_features(fitted(trace.with_cancelled().workload, site, unknown, in_place=True), site)
     workload = without_refused(_within_nodes(workload, site, leave_out=unknown == "skip"), site)
     report = replace(
         workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}

@@ -11,8 +11,9 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
+from ...models.dispatch.eligible import alternative_features, read_features
 from ...models.excerpt import excerpt
-from ...models.platform import MOST_CAPACITY
+from ...models.platform import MOST_CAPACITY, ProblemError
 from ...models.site import resource_of as resource
 from ..files.lines import json_number_of
 from ..formats.slurm_values import count, generic, generic_in, hosts_of, memory, numbers, tres, waiting_tasks
@@ -559,7 +560,7 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
     for name in ("features", "batch_features"):
         expression = text(job.get(name))
         if expression:
-            members = frozenset(n for n in members if _has_features(expression, nodes[n].features, units))
+            members = _with_features(members, expression, units, nodes)
             label += f" with {expression[:SHOWN]}"
     excluded = _listed(job.get("excluded_nodes"))
     if excluded & members:
@@ -610,14 +611,26 @@ def _partition(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> tuple
     return sets[largest], largest
 
 
-def _has_features(expression: str, features: set[str], units: int) -> bool:
-    """Return whether a node has the features of an expression with & or |. Raises WrongValue for other expressions."""
-    alone = re.fullmatch(r"\[([^\[\]]*)\]", expression)
-    inside = alone[1] if alone and units == 1 else expression  # [a|b]: all nodes have the same one
-    if not re.fullmatch(r"[^\[\]()*&|,!]+(?:(?:&[^\[\]()*&|,!]+)*|(?:\|[^\[\]()*&|,!]+)*)", inside):
-        raise WrongValue(f"asks for the features {expression[:SHOWN]}, an expression that is not modelled")
-    check = any if "|" in inside else all
-    return check(name.strip() in features for name in re.split("[&|]", inside))
+def _with_features(
+    members: frozenset[str], expression: str, units: int, nodes: Mapping[str, SlurmNode]
+) -> frozenset[str]:
+    """Return the nodes with the features that a job asks for. Raises WrongValue for expressions that are not modelled.
+
+    Of several sets of features one of which all nodes of a job must have (``[a|b]``), a job on several nodes has that of most
+    nodes that are up.
+    """
+    sets = []
+    for choice in alternative_features(expression):
+        try:
+            asked = read_features(choice)
+        except ProblemError:
+            raise WrongValue(
+                f"asks for the features {expression[:SHOWN]}, an expression that is not modelled"
+            ) from None
+        sets.append(frozenset(n for n in members if asked.holds(nodes[n].features)))
+    if units == 1:
+        return frozenset().union(*sets)
+    return max(sets, key=lambda own: len(_up(own, nodes)))
 
 
 def placed(job: Values, units: int, nodes: Mapping[str, SlurmNode], spread: bool) -> tuple[dict[str, Any], str]:

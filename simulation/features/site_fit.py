@@ -14,14 +14,13 @@ import numpy as np
 
 from ...errors import WrongValue
 from ...instances.files.lines import WorkloadError
-from ...instances.formats.slurm_values import hosts_of
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.excerpt import excerpt, hint
 from ...models.node_states import NodeEvent
 from ...models.site import PBSSettings, Site
 from ...models.words import how_many
-from .site_limits import licences_in, names_of_reservations, partitions_of_jobs
+from .site_limits import hosts_in, licences_in, names_of_reservations, partitions_of_jobs
 
 CHOICES = ("keep", "skip", "stop")
 SHOWN_JOBS = 3
@@ -185,16 +184,8 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     licences = [x.name for x in site.licences]
     yield LICENCE, licences, False, [tuple(licences_in(r.licences)) for r in asked], request
     nodes = [n.name for n in site.nodes]
-    yield ASKED, nodes, False, (_hosts(r.nodes) for r in asked), request
-    yield RAN, nodes, False, (_hosts(text) for text in columns.texts), columns.nodes
-
-
-def _hosts(text: str) -> Sequence[str]:
-    """Return the nodes of a list in Slurm's notation; none for texts that are none."""
-    try:
-        return hosts_of(text) if text else ()
-    except WrongValue:
-        return ()
+    yield ASKED, nodes, False, (hosts_in(r.nodes) for r in asked), request
+    yield RAN, nodes, False, (hosts_in(text) for text in columns.texts), columns.nodes
 
 
 # --- Times of the site that are none of the log.

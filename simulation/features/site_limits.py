@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...instances.files.lines import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
@@ -24,7 +25,7 @@ from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
-from ...models.dispatch.eligible import NodeSets, read_features
+from ...models.dispatch.eligible import NodeSets, alternative_features, read_features
 from ...models.dispatch.site_request import SiteRequest
 from ...models.excerpt import excerpt, hint
 from ...models.platform import ProblemError
@@ -76,7 +77,7 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
         If no job is left.
     """
     platform = site.platform()
-    jobs, gone = _in_partitions(workload, site, platform)
+    jobs, gone = _in_partitions(with_one_set_of_features(workload, site), site, platform)
     jobs = _as_wide_as_needed(jobs, site)
     jobs = _with_gpu_types(jobs, site, platform)
     jobs = _with_terms(jobs, site, platform)
@@ -99,6 +100,82 @@ def node_events_of(site: Site, workload: Workload, platform: Platform) -> tuple[
         if names:
             events.append(replace(event, nodes=names))
     return with_draining(events, lambda node: runs_on(workload, node))
+
+
+def with_one_set_of_features(workload: Workload, site: Site) -> Workload:
+    """Return jobs of which those that ask for nodes from one of several sets of features (``[a|b]``) ask for one of the sets.
+
+    Slurm chooses the set when the job starts. Here a job has the set on which it was recorded, one that was not has those of
+    which some nodes of its partitions are in turn. A job on a single node may use the nodes of all sets.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    site : Site
+        The site.
+    """
+    w = workload
+    if w.site is None or not any("[" in request.features for request in w.site.requests):
+        return w
+    choices = [alternative_features(request.features) for request in w.site.requests]
+    several = np.array([len(each) > 1 for each in choices], np.bool_)[w.site.request]
+    requests = dict.fromkeys(w.site.requests)
+    number = {request: k for k, request in enumerate(requests)}
+    index = w.site.request.copy()
+    turn: Counter[int] = Counter()
+    features = {node.name: node.features for node in site.nodes}
+    partitions = partitions_of_jobs(w, site)
+    given = 0
+    for row in np.flatnonzero(several).tolist():
+        kind = int(w.site.request[row])
+        names = choices[kind]
+        if int(w.units[row]) > 1 or row in w.chunks:
+            there = [n for p in _partitions(site, partitions[row]) for n in p.nodes] or list(features)
+            names = _sets_of(names, hosts_in(w.site.recorded(row).nodes), there, features)
+            names = (names[turn[kind] % len(names)],)
+            turn[kind] += 1
+            given += 1
+        made = replace(
+            w.site.requests[kind], features="|".join(f"({name})" for name in names) if len(names) > 1 else names[0]
+        )
+        index[row] = number.setdefault(made, len(number))
+    notes = (
+        f"{how_many(given, 'job', ',', verb='ask')} for several nodes with the same one of some features ([a|b]), which Slurm chooses at the "
+        "start: each has those of its recorded nodes, else they are given in turn",
+    )
+    columns = replace(w.site, requests=tuple(number), request=index)
+    return replace(w, site=columns.keep(np.arange(len(w)))).noted(*notes[: bool(given)])
+
+
+def _sets_of(
+    choices: Sequence[str], ran_on: Sequence[str], there: Sequence[str], features: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """Return the sets of features that all recorded nodes of a job have; else those of some nodes of its partitions; else all."""
+    ran = [features[name] for name in ran_on if name in features]
+    known = [(choice, read_features(choice)) for choice in choices if _is_read(choice)]
+    recorded = [choice for choice, expression in known if ran and all(expression.holds(has) for has in ran)]
+    if recorded:
+        return (recorded[0],)
+    may = [choice for choice, expression in known if any(expression.holds(features.get(name, ())) for name in there)]
+    return tuple(may or choices)
+
+
+def hosts_in(text: str) -> Sequence[str]:
+    """Return the nodes of a list in Slurm's notation; none for texts that are none."""
+    try:
+        return hosts_of(text) if text else ()
+    except WrongValue:
+        return ()
+
+
+def _is_read(features: str) -> bool:
+    """Return whether an expression of features is one that is understood."""
+    try:
+        read_features(features)
+    except ProblemError:
+        return False
+    return True
 
 
 def _without(workload: Workload, why: Mapping[int, str]) -> Workload:

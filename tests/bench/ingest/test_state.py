@@ -219,7 +219,9 @@ def test_what_is_not_understood_is_said(bench, tmp_path, jobs, nodes, why):
     assert code == 2 and why in err
 
 
-def test_jobs_and_nodes_of_two_machines_are_refused_and_jobs_on_a_part_of_the_nodes_are_told(bench, tmp_path, monkeypatch):
+def test_jobs_and_nodes_of_two_machines_are_refused_and_jobs_on_a_part_of_the_nodes_are_told(
+    bench, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     job = {
         "job_id": 1, "job_state": ["RUNNING"], "partition": "p", "cpus": 4, "node_count": 2, "nodes": "n[1-2]", "start_time": 90,
