@@ -1106,20 +1106,25 @@ def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
         yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"
 
 
+BY_PBS = "by the dispatcher pbs alone"  # what obeys an order of PBS
+
+
 def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:
-    """Yield the settings of PBS that influence the order and the nodes of jobs; the dispatcher has those of its own."""
+    """Yield the settings of PBS that influence the order and the nodes of jobs; most dispatchers have those of their own."""
     if settings.job_sort_formula:
-        yield f"job_sort_formula ({settings.job_sort_formula})"
-    elif settings.job_sort_key:
-        yield f"job_sort_key ({'; '.join(settings.job_sort_key)})"
+        unknown = " without job_priority, which logs do not have" * ("job_priority" in settings.job_sort_formula)
+        yield f"job_sort_formula {settings.job_sort_formula} ({BY_PBS}{unknown})"
+    if settings.job_sort_key:
+        yield f"job_sort_key {'; '.join(settings.job_sort_key)} ({BY_PBS})"
     if len({p.tier for p in site.partitions}) > 1:
-        yield "priorities of queues"
-    flags = ("strict_ordering", "round_robin", "fair_share")
-    yield from (name for name in flags if getattr(settings, name))
+        yield f"priorities of queues ({BY_PBS})"
+    if settings.strict_ordering:
+        yield f"strict_ordering ({BY_PBS})"
+    yield from (name for name in ("round_robin", "fair_share") if getattr(settings, name))
     if settings.help_starving_jobs:
         yield f"help_starving_jobs (max_starve {settings.max_starve} s)"
     if settings.backfill_depth != 1:
-        yield f"backfill_depth {settings.backfill_depth}"
+        yield f"backfill_depth {settings.backfill_depth} ({BY_PBS})"
     if settings.node_sort_key:
         yield f"node_sort_key ({'; '.join(settings.node_sort_key)})"
     if settings.node_groups:
