@@ -320,9 +320,10 @@ def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:
 
 
 def _with_terms(workload: Workload, site: Site, platform: Platform) -> Workload:
-    """Return the jobs with what they asked of their nodes, and what partitions with whole nodes ask of all their jobs."""
+    """Return the jobs with what they asked of their nodes, and what whole nodes of partitions and select/linear ask of all jobs."""
     w = workload
-    exclusive = [all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
+    linear = isinstance(site.scheduler, SchedulerSettings) and site.scheduler.select_type == "linear"
+    exclusive = [linear or all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
     asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
     requests = w.site.requests if w.site is not None else (SiteRequest(),)
     columns = np.column_stack([w.node_term, w.queue, asked, w.units])
@@ -1087,7 +1088,8 @@ def not_obeyed_settings(settings: SchedulerSettings) -> Iterator[str]:
     if settings.usage_reset_period != "none":
         yield f"PriorityUsageResetPeriod={settings.usage_reset_period}"
     if settings.select_type != "cons_tres":
-        yield f"SelectType=select/{settings.select_type} (nodes are chosen as by cons_tres)"
+        whole = "whole " * (settings.select_type == "linear")
+        yield f"SelectType=select/{settings.select_type} ({whole}nodes are chosen as by cons_tres)"
     yield from (f"SelectTypeParameters={word}" for word in settings.select_parameters if word not in SELECTED)
     if settings.priority_type == "multifactor":
         yield from (f"PriorityFlags={flag}" for flag in settings.priority_flags if flag not in PRIORITY_FLAGS)

@@ -186,3 +186,18 @@ def test_a_job_has_the_set_of_its_recorded_nodes_and_one_on_a_node_has_all() -> 
     assert not any("several nodes with the same" in note for note in single.workload.report.notes)
     counted = simulate(of_racks("[r1*1&r2*1]", 2, 1), dispatcher="easy", site=RACKED)
     assert any("features '[r1*1&r2*1]' are not understood" in note for note in counted.workload.report.notes)
+
+
+@pytest.mark.parametrize(("select", "first"), [("linear", 2), ("cons_tres", 4)])
+@pytest.mark.parametrize("dispatcher", ["slurm", "easy", "conservative"])
+def test_select_linear_gives_whole_nodes(dispatcher: str, select: str, first: int) -> None:
+    site = Site(
+        "s",
+        [SiteNode("n1", 4), SiteNode("n2", 4)],
+        [Partition("p", ("n1", "n2"))],
+        scheduler=SchedulerSettings(select_type=select, select_parameters=("cr_cpu",) * (select != "linear")),
+    )
+    asked = SiteRequest(partitions=("p",), cpus=2)
+    jobs = [Job(f"j{k}", 0, 600, 1, {"cores": 2}, "p", runtime=600, asked=asked) for k in range(6)]
+    run = simulate(Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), dispatcher=dispatcher, site=site)
+    assert run.violations == [] and int((run.start < 600).sum()) == first
