@@ -170,8 +170,8 @@ class PBSOrder:
         queue = self._queues(workload)
         value, slope = self._formula(workload, queue)
         # stable: of equal jobs, the one that was eligible first
-        columns = [by_release(workload, expected), *reversed(self._keys(workload, queue))]
-        of_queue = -queue if self.settings.by_queue else np.zeros(len(workload))
+        columns: list[Floats | Ints] = [by_release(workload, expected), *reversed(self._keys(workload, queue))]
+        of_queue = -queue if self.settings.by_queue else 0 * queue
         if not slope.any():
             return _places([*columns, -value, of_queue])
         ties = _places(columns) / (4.0 * len(workload))  # below 1 s of eligible time

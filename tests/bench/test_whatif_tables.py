@@ -12,8 +12,7 @@ from schedlab.bench.cli.whatif import (
     variants,
     without_effect,
 )
-from schedlab.models import Association, Limits, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.models.site import QOS
+from schedlab.models import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
 
 DAY = 86_400
 SUBMIT = np.arange(0, 56 * DAY, 6 * 3600)

@@ -16,12 +16,11 @@ from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload, read_sacct
 from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
-from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours
+from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours, slurm_jobs
 from schedlab.simulation.curves import hours_of, resources, running
 from schedlab.simulation.groups import GROUPINGS, groups_of, size_name, sizes_asked, spreads_of
 from schedlab.simulation.metrics import job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
-from schedlab.simulation.slurm.jobs import slurm_jobs
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
 QUEUES = [Queue("debug", 100), Queue("long", 1000)]
