@@ -8,6 +8,7 @@ of the simulation without its start-up, and the start in seconds of each job.
 
 from __future__ import annotations
 
+import argparse
 import collections
 import collections.abc
 import contextlib
@@ -127,7 +128,9 @@ def replay(log: str, nodes: int, cores: int, dispatcher_: str, folder: Path, on_
 
 def main() -> None:
     """Replay the trace that the argument names, and print progress and result as lines of JSON."""
-    options = json.loads(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("options", type=json.loads, help="the JSON object")
+    options = parser.parse_args().options
 
     def emit(message: dict[str, Any]) -> None:
         print(json.dumps(message), file=out, flush=True)

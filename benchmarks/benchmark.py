@@ -92,6 +92,12 @@ def table(benchmark: Benchmark, cases: Mapping[str, Case], seconds: Mapping[str,
     return shown
 
 
+def without_arguments(description: str | None) -> None:
+    """Read the command line of a module that takes no arguments: ``--help`` prints the description and ends the program."""
+    form = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(description=description, formatter_class=form).parse_args()
+
+
 def main(benchmarks: Sequence[Benchmark], arguments: Sequence[str] | None = None) -> None:
     """Print the measurements of the named benchmarks, or of all; with ``--json`` their seconds as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__)

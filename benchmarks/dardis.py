@@ -8,8 +8,8 @@ any number of nodes. EASY on the same jobs is timed as a whole: it is compiled f
 
 from __future__ import annotations
 
+import argparse
 import random
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.simulation import Dardis, simulate
+from schedlab.simulation.dispatchers.dardis.messages import SETUPS
 
 NODES = (10, 100, 1_000, 10_000)
 JOBS = 300
@@ -97,9 +98,11 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
     return float(slopes[0]), float(slopes[1])
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the measurements."""
-    setup = (sys.argv[1:] or ["throughput"])[0]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dardis", description="Speed of DARDIS.")
+    parser.add_argument("setup", nargs="?", default="throughput", choices=list(SETUPS), help="default: throughput")
+    setup = parser.parse_args(arguments).setup
     console = Console()
     heads = (
         "nodes",

@@ -1,6 +1,6 @@
 """Wall time of ``bench decide``: 500 waiting jobs on a machine of 1,000 nodes that is nearly full.
 
-Run it as ``python -m benchmarks.speed.decide``. Each figure is the median of whole commands, start of Python, reading and
+Run it as ``python -m benchmarks.decide``. Each figure is the median of whole commands, start of Python, reading and
 check of the answer included; the compilation of the kernels is not.
 """
 
@@ -18,6 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from .benchmark import without_arguments
 from .cost import Cost, cost_of
 
 JOBS = 500
@@ -93,4 +94,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

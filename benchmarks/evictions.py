@@ -21,6 +21,8 @@ from schedlab.instances import generators, load
 from schedlab.models import Eviction
 from schedlab.solve import solve
 
+from .benchmark import without_arguments
+
 REPEATS = 31
 PATIENCE = 60.0  # seconds: the time limit of backtracking for all deadlines
 SOLVERS = ("cpsat", "highs")
@@ -111,4 +113,5 @@ def _is_complete(problem: Eviction, seconds: float) -> bool:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -28,6 +28,8 @@ from schedlab.bench.runs.process import LEASH
 from schedlab.bench.runs.selection import Run
 from schedlab.bench.runs.supervision import FolderPlan, supervise_all
 
+from .benchmark import without_arguments
+
 RUNS = 60
 BATCHES = 5
 MANY = 10_000
@@ -104,7 +106,7 @@ def run_seconds(name: str, folder: Path, count: int = RUNS) -> float:
 def memory_gb(folder: Path, count: int) -> tuple[float, float]:
     """Return the greatest memory in GB of a bench that performs many short runs on this machine, and the minutes taken."""
     script = (
-        "import sys; from pathlib import Path; from benchmarks.speed.scale import executors as e; "
+        "import sys; from pathlib import Path; from benchmarks.scale import executors as e; "
         "print('%.3f %.2f' % e.peak(Path(sys.argv[1]), int(sys.argv[2])))"
     )
     done = subprocess.run(
@@ -152,4 +154,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

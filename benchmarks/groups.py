@@ -1,6 +1,6 @@
 """Speed of the metrics of groups of jobs: a log of 100,000 jobs of 500 users, 5 queues and 4 partitions.
 
-Run it as ``python -m benchmarks.speed.groups``. The parts (reading, replay under EASY, metrics) are measured in this
+Run it as ``python -m benchmarks.groups``. The parts (reading, replay under EASY, metrics) are measured in this
 process, without the compilation of the kernels; then the whole command ``bench simulate LOG --dispatchers easy --by ...``,
 start-up, verification, records and tables included, with the peak memory of its processes.
 """
@@ -20,6 +20,7 @@ from schedlab.instances import open_trace
 from schedlab.simulation import simulate
 from schedlab.simulation.metrics import GROUPINGS, metrics
 
+from .benchmark import without_arguments
 from .cost import cost_of
 from .replay import PROCESSORS, write_trace
 
@@ -82,4 +83,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

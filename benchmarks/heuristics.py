@@ -16,6 +16,7 @@ from schedlab.heuristics import ListScheduler, first_solution, multi_search, war
 from schedlab.instances import generators, load
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
+from .benchmark import without_arguments
 from .cost import peak_mb
 
 CURIE = Path("..", "shared", "data", "cea_curie_2011", "curie_all_23d_2012-07-13.swf.gz")
@@ -140,4 +141,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from . import lowering_cpsat, lowering_highs, lowering_rcpsp
+from .benchmark import without_arguments
 
 REPEATS = 7
 CASES = (
@@ -41,4 +42,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -13,6 +13,8 @@ import numpy as np
 from schedlab import backends
 from schedlab.models.language import Model, cumulative, sum
 
+from .benchmark import without_arguments
+
 JOBS = 100
 STARTS = 500
 RESOURCES = 4
@@ -101,4 +103,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

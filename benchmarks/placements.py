@@ -28,6 +28,7 @@ from schedlab.instances import load
 from schedlab.models import Dispatch
 from schedlab.models.array_types import Ints
 
+from .benchmark import without_arguments
 from .heuristics import CURIE, read_curie
 
 ORDER = "submit-weighted-area"
@@ -145,4 +146,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -1,6 +1,6 @@
 """Speed of multi-search on a profit problem of 31,713 jobs: the high workload of [Bridi2018], from the Curie log.
 
-Run it as ``python -m benchmarks.speed.profit``. The times do not contain the compilation of the kernels.
+Run it as ``python -m benchmarks.profit``. The times do not contain the compilation of the kernels.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from schedlab.heuristics import first_solution, multi_search, warm_up
 from schedlab.instances import load
 from schedlab.models import Profit
 
+from .benchmark import without_arguments
 from .cost import peak_mb
 from .heuristics import CURIE
 
@@ -62,4 +63,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

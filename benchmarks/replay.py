@@ -1,6 +1,6 @@
 """Speed of replays: 10,000 jobs compared with AccaSim 1.1.3, and the full Curie log with ``bench simulate``.
 
-Run it as ``python -m benchmarks.speed.replay`` at the root of the repository. AccaSim is not a dependency: it is
+Run it as ``python -m benchmarks.replay`` at the root of the repository. AccaSim is not a dependency: it is
 installed once into a separate environment under ``.cache``. Without a network only schedlab is measured. Both programs are
 measured from the text of the log to the last job, in processor seconds of one thread, so that other work on the machine
 does not change the ratio. AccaSim is measured without its start-up and writes nothing. schedlab is measured without the
@@ -27,6 +27,7 @@ from schedlab.instances import read_swf
 from schedlab.models import NodeGroup, Platform
 
 from .accasim import DISPATCHERS
+from .benchmark import without_arguments
 from .cost import cost_of
 from .environments import Unavailable, python_with
 
@@ -280,4 +281,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -7,8 +7,8 @@ given to PyJobShop as a file of the format of flexible job shops, the only one f
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from typing import Any
 
 
@@ -31,6 +31,8 @@ def with_schedlab(kind: str, file: str, seconds: float, threads: int) -> dict[st
 
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("options", type=json.loads, help="the JSON object")
+    given = parser.parse_args().options
     run = {"pyjobshop": with_pyjobshop, "schedlab": with_schedlab}[given.pop("package")]
     print(json.dumps(run(**given)))

@@ -19,6 +19,7 @@ from . import (
     scale,
     store,
 )
+from .benchmark import without_arguments
 
 
 def main() -> None:
@@ -41,4 +42,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

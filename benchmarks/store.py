@@ -1,6 +1,6 @@
 """Speed of resuming: the seconds until the first run begins in a folder with 20,000 records of earlier runs.
 
-Run it as ``python -m benchmarks.speed.store``. All runs are of 12 jobs of one instance; the last one has no record.
+Run it as ``python -m benchmarks.store``. All runs are of 12 jobs of one instance; the last one has no record.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from schedlab.bench.runs.selection import Run, RunRequest, plan
 from schedlab.bench.runs.supervision import supervise
 from schedlab.instances import load
 from schedlab.solve import solve
+
+from .benchmark import without_arguments
 
 INSTANCE = "eurora_99"
 RECORDS = 20_000
@@ -101,4 +103,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    without_arguments(__doc__)
     main()

@@ -30,7 +30,8 @@ from ..models.dispatch.jobs import (
 )
 from .files.reading import whole_of, wrong
 
-UNKNOWN = -1  # a time or a priority that is not recorded
+KEPT_NUMBERS = ("eligible", "cancelled", "priority", "cpus")  # of what is recorded of a job
+UNKNOWN = -1  # a number that is not recorded
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,8 @@ class SiteColumns:
     eligible, cancelled
         Times in s from which the jobs could have started, and at which they left the queue without having run; -1:
         unknown, or they did not. Shape (jobs,).
-    priority
-        Last priority of each job; -1: unknown. Shape (jobs,).
+    priority, cpus
+        Last priority of each job; the CPUs that it had, where that is not what its units ask for. -1: unknown. Shape (jobs,).
     texts, nodes, state, reason
         The distinct texts; for each job the indices of its nodes (as written, ``n[1-4]``), its last state, and the reason
         for which it waited last. Shape (jobs,).
@@ -65,6 +66,7 @@ class SiteColumns:
     eligible: Ints
     cancelled: Ints
     priority: Ints
+    cpus: Ints
     texts: tuple[str, ...]
     nodes: Ints
     state: Ints
@@ -76,7 +78,7 @@ class SiteColumns:
         """Return the columns of some jobs of which nothing is known."""
         never = np.full(jobs, UNKNOWN, np.int64)
         none = np.zeros(jobs, np.int64)
-        return cls((NOTHING,), none, never, never, never, ("",), none, none, none)
+        return cls((NOTHING,), none, never, never, never, never, ("",), none, none, none)
 
     @classmethod
     def of(cls, jobs: Iterable[tuple[SiteRequest | None, Recorded | None]]) -> SiteColumns | None:
@@ -110,6 +112,7 @@ class SiteColumns:
             eligible=_known(self.eligible[row]),
             cancelled=_known(self.cancelled[row]),
             priority=_known(self.priority[row]),
+            cpus=_known(self.cpus[row]),
             nodes=self.texts[int(self.nodes[row])],
             state=self.texts[int(self.state[row])],
             reason=self.texts[int(self.reason[row])],
@@ -135,6 +138,7 @@ class SiteColumns:
             eligible=self.eligible[index],
             cancelled=self.cancelled[index],
             priority=self.priority[index],
+            cpus=self.cpus[index],
             texts=tuple(self.texts[k] for k in used_texts.tolist()),
             nodes=nodes,
             state=state,
@@ -171,6 +175,7 @@ class SiteColumns:
             eligible=np.concatenate([first.eligible, self.eligible]),
             cancelled=np.concatenate([first.cancelled, self.cancelled]),
             priority=np.concatenate([first.priority, self.priority]),
+            cpus=np.concatenate([first.cpus, self.cpus]),
             texts=(*first.texts, *self.texts),
             nodes=np.concatenate([first.nodes, self.nodes + words]),
             state=np.concatenate([first.state, self.state + words]),
@@ -190,7 +195,7 @@ class SiteRows:
         self._requests: dict[SiteRequest, int] = {NOTHING: 0}
         self._texts: dict[str, int] = {"": 0}
         self._index = array("i")
-        self._times = array("q")  # eligible, cancelled, priority of each job
+        self._times = array("q")  # eligible, cancelled, priority, CPUs of each job
         self._words = array("i")  # nodes, state, reason of each job
         self._attempts: dict[int, tuple[RecordedAttempt, ...]] = {}
 
@@ -200,7 +205,7 @@ class SiteRows:
     def append(self, asked: SiteRequest | None, recorded: Recorded | None) -> None:
         """Append a job."""
         self._index.append(0)
-        self._times.extend((UNKNOWN, UNKNOWN, UNKNOWN))
+        self._times.extend([UNKNOWN] * len(KEPT_NUMBERS))
         self._words.extend((0, 0, 0))
         if asked is not None or recorded is not None:
             self[len(self) - 1] = (asked, recorded)
@@ -209,7 +214,8 @@ class SiteRows:
         asked = job[0] or NOTHING
         recorded = job[1] or NOTHING_RECORDED
         self._index[row] = self._requests.setdefault(asked, len(self._requests))
-        for k, number in enumerate((recorded.eligible, recorded.cancelled, recorded.priority), 3 * row):
+        for k, name in enumerate(KEPT_NUMBERS, len(KEPT_NUMBERS) * row):
+            number = getattr(recorded, name)
             self._times[k] = UNKNOWN if number is None else number
         for k, text in enumerate((recorded.nodes, recorded.state, recorded.reason), 3 * row):
             self._words[k] = self._texts.setdefault(text, len(self._texts))
@@ -219,7 +225,7 @@ class SiteRows:
 
     def columns(self) -> SiteColumns | None:
         """Return the columns; None if nothing is known of any job."""
-        times = np.array(self._times, np.int64).reshape(-1, 3)
+        times = np.array(self._times, np.int64).reshape(-1, len(KEPT_NUMBERS))
         words = np.array(self._words, np.int64).reshape(-1, 3)
         index = np.array(self._index, np.int64)
         if not index.any() and not words.any() and not self._attempts and (times == UNKNOWN).all():
@@ -230,6 +236,7 @@ class SiteRows:
             eligible=times[:, 0],
             cancelled=times[:, 1],
             priority=times[:, 2],
+            cpus=times[:, 3],
             texts=tuple(self._texts),
             nodes=words[:, 0],
             state=words[:, 1],
@@ -266,11 +273,11 @@ NUMBERS = (
 )  # fmt: skip
 YES_OR_NO = ("contiguous", "held", "requeue")
 ASKED_FIELDS = (*TEXTS[:2], "partitions", *NUMBERS, "gres", *TEXTS[2:], *YES_OR_NO, "nice", "dependencies")
-RECORDED_TIMES = ("start", "eligible", "cancelled", "priority")
+RECORDED_NUMBERS = ("start", *KEPT_NUMBERS)
 RECORDED_TEXTS = ("nodes", "state", "reason")
 SITE_COLUMNS = (
     *(f"{ASKED}{name}" for name in ASKED_FIELDS),
-    *(f"{RECORDED}{name}" for name in (*RECORDED_TIMES, *RECORDED_TEXTS, "attempts")),
+    *(f"{RECORDED}{name}" for name in (*RECORDED_NUMBERS, *RECORDED_TEXTS, "attempts")),
 )
 _SITE_COLUMNS = frozenset(SITE_COLUMNS)
 GRES = re.compile(rf"([^:/,]+)(?::([^/,]*))?:(\d{{1,15}})/({'|'.join(PER)})", re.ASCII)
@@ -285,7 +292,7 @@ def is_site_column(name: str) -> bool:
 
 def is_number_column(name: str) -> bool:
     """Check whether the values of one of these columns are whole numbers."""
-    return name.partition(".")[2] in (*NUMBERS, *YES_OR_NO, *RECORDED_TIMES, "nice")
+    return name.partition(".")[2] in (*NUMBERS, *YES_OR_NO, *RECORDED_NUMBERS, "nice")
 
 
 def cells_of(asked: SiteRequest | None, recorded: Recorded | None) -> dict[str, Any]:
@@ -299,7 +306,7 @@ def cells_of(asked: SiteRequest | None, recorded: Recorded | None) -> dict[str, 
         value = getattr(asked, name)
         if value != getattr(NOTHING, name):
             cells[f"{ASKED}{name}"] = _text_of(name, value, asked or NOTHING)
-    for name in (*RECORDED_TIMES, *RECORDED_TEXTS) if recorded is not None else ():
+    for name in (*RECORDED_NUMBERS, *RECORDED_TEXTS) if recorded is not None else ():
         value = getattr(recorded, name)
         if value not in (None, ""):
             cells[f"{RECORDED}{name}"] = value
@@ -378,7 +385,7 @@ def _asked(column: str, name: str, value: Any) -> dict[str, Any]:
 
 
 def _recorded(column: str, name: str, value: Any) -> Any:
-    if name in RECORDED_TIMES:
+    if name in RECORDED_NUMBERS:
         return _whole(column, value, 0)
     if name == "attempts":
         return tuple(_attempt(column, part) for part in str(value).split(";"))

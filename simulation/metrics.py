@@ -321,8 +321,23 @@ def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
 
 
 def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
-    """Return the partitions; None for logs that record none."""
-    return (workload.partition, workload.partitions) if workload.partitions else None
+    """Return the partitions; None for logs that record none.
+
+    A job that asked for several is one of ``"a,b"``, in the order in which it named them: which of them it gets is decided by
+    a replay, and differs from one to the next. ``bench calibrate`` and ``bench whatif`` have the same names.
+    """
+    w = workload
+    asked = [] if w.site is None else [",".join(request.partitions) for request in w.site.requests]
+    if not any(asked):
+        return (w.partition, w.partitions) if w.partitions else None
+    ran_in = [w.partitions[k] for k in w.partition.tolist()] if w.partitions else [""] * len(w)
+    names = (
+        [asked[k] or own for k, own in zip(w.site.request.tolist(), ran_in, strict=True)]
+        if w.site is not None
+        else ran_in
+    )
+    number = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return np.array([number[name] for name in names], np.int64), list(number)
 
 
 def sizes_asked(workload: Workload) -> Ints:
@@ -376,10 +391,16 @@ def _by_units(workload: Workload) -> tuple[Ints, Sequence[str]]:
 
 
 def core_hours(workload: Workload) -> Floats:
-    """Return cores * runtime of each job in hours, shape (jobs,); of machines without cores, a unit counts as one."""
+    """Return cores * runtime of each job in hours, shape (jobs,); of machines without cores, a unit counts as one.
+
+    The cores are those that the log recorded, where it did; those of equal shares on its nodes are rounded up.
+    """
     arrays = workload.job_arrays
     at = workload.resources.index("cores") if "cores" in workload.resources else None
-    return _hours(arrays.all_units if at is None else arrays.amounts[:, at], workload)
+    cores = arrays.all_units if at is None else arrays.amounts[:, at]
+    if workload.site is not None:
+        cores = np.where(workload.site.cpus >= 0, workload.site.cpus, cores)
+    return _hours(cores, workload)
 
 
 def _hours(cores: Ints, workload: Workload) -> Floats:

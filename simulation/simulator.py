@@ -24,6 +24,7 @@ from ..models.reservations import Reservation
 from ..models.server_events import ServerEvent
 from ..models.site import Site
 from .dispatcher import Dispatcher
+from .dispatchers.pbs import PBS
 from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, Slurm, allocator_of, needs_of, rank_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
 from .engine import STOPPED, Engine, OnProgress
@@ -359,6 +360,8 @@ def simulate(
             begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
         jobs = jobs.beginning(begin, jobs.running if running is None else running)
     chosen = _dispatcher(dispatcher)
+    if isinstance(chosen.dispatcher, PBS):
+        chosen = Chosen.of(chosen.dispatcher.on(site), chosen.name, chosen.predictor)
     scheduler = None
     if chosen.scheduler is not None:
         from .slurm.scheduler import SlurmScheduler, counts_cpus

@@ -37,7 +37,7 @@ from ...instances.sites import read_site, write_site
 from ...instances.sites.machine_state import Document, state_of
 from ...instances.sites.of_log import site_of_trace
 from ...instances.sites.pbs_state import state_from_pbs
-from ...instances.sites.slurm_state import free_licences, reservations_in_text, state_from_slurm
+from ...instances.sites.slurm_state import NOWHERE, free_licences, reservations_in_text, state_from_slurm
 from ...instances.traces import FORMATS, open_trace
 from ...instances.weather import SEASONS, Weather, read_weather, synthetic, write_weather
 from ...instances.workload import Workload
@@ -46,7 +46,7 @@ from ...models.dispatch.jobs import DAY
 from ...models.dispatch.objectives import find_objective, objective_names
 from ...models.platform import LATEST, MOST_NODES, Platform
 from ...models.site import Site
-from ...models.words import how_many, how_many_of
+from ...models.words import how_many, how_many_of, listed
 from ..errors import WrongUse, check_file, writing
 from ..replays.case import notes_on_shown, open_log, read_log, time_zone
 from ..replays.settings import OF_LOGS, SETTINGS, ReplaySettings, read_settings
@@ -376,6 +376,12 @@ def import_state(
         raise WrongUse(
             f"{sources}: a field is missing or has another form ({type(e).__name__}: {e}); {EXPECTED}"
         ) from e
+    if skipped[NOWHERE] and not made["running"]:
+        nodes = listed([node["name"] for node in made["nodes"]], 3)
+        raise WrongUse(
+            f"{sources}: the jobs and the nodes are not of one machine: {how_many(skipped[NOWHERE], 'job', verb='run')}, and none of them on "
+            f"a node of the list ({nodes}); expected the jobs and all nodes of a machine, from one time"
+        )
     _require_now(made, now, sources)
     try:
         state_of(made, Document(out))

@@ -67,7 +67,9 @@ NAME     blocking:     fcfs, sjf
                        planned:every=24:method=lns:limit=10
          of the site:  slurm (main scheduler, backfill, priorities as --site
                        has them); settings can be overridden:
-                       slurm:bf_interval=30:default_queue_depth=50
+                       slurm:bf_interval=30:default_queue_depth=50;
+                       pbs (the order of a site of PBS: its formula, keys,
+                       queues, strict order and depth of backfilling)
          your own:     my_module:MyDispatcher, a class or an object in
                        my_module.py in the current folder or installed;
                        a name that another installed package adds

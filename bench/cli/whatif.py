@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,7 +28,7 @@ from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats, Ints
 from ...models.node_states import NodeEvent
 from ...models.server_events import ServerEvent
-from ...models.site import Site
+from ...models.site import SchedulerSettings, Site
 from ...models.words import how_many
 from ..errors import WrongUse, check_file, writing
 from ..grid import WARNING, Column, Grid, short, signed
@@ -135,6 +135,7 @@ def whatif(
         raise typer.Exit(130) from None
     comparison = VariantComparison(answers, job_groups(workload))
     said = [*rounded_numbers(described, change)]
+    said += without_effect(described, asked[1 : 1 + len(change)], names)
     said += remarks(comparison, not_modelled_by([variant.site for variant in asked], names))
     if SLURM in names and replays < ENOUGH_REPLAYS:
         said.append(
@@ -169,6 +170,100 @@ def rounded_numbers(site: Site, changes: Sequence[str]) -> Iterator[str]:
             exact = len(site.partition(change.name).nodes) * float(change.value)
             if not exact.is_integer():
                 yield f"{change.text}: {exact:g} nodes, taken as {round(exact)}"
+
+
+PRIORITIES = (  # settings of the multifactor priority beside its weights
+    "max_age", "decay_half_life", "calc_period", "usage_reset_period", "favor_small", "priority_flags", "fair_share_dampening",
+)  # fmt: skip
+OF_ORDER = (  # settings that the dispatcher slurm alone obeys, beside those of weights and of backfilling
+    "default_queue_depth", "partition_job_depth", "sched_interval", "sched_min_interval", "sched_max_job_start", "batch_sched_delay",
+    "defer", "assoc_limit_stop", "max_age", "favor_small", "priority_flags", "fair_share_dampening", "pack_serial_at_end",
+)  # fmt: skip
+WEIGHTED = {  # what a weight is for -> the setting with the weight, and Slurm's name of it
+    "priorities of QOS": ("weight_qos", "PriorityWeightQOS"),
+    "factors of partitions": ("weight_partition", "PriorityWeightPartition"),
+    "shares": ("weight_fairshare", "PriorityWeightFairshare"),
+    "the greatest age": ("weight_age", "PriorityWeightAge"),
+}
+
+
+def without_effect(site: Site, changes: Sequence[Variant], dispatchers: Sequence[str]) -> Iterator[str]:
+    """Yield a note for each change of settings that the site, or a dispatcher, does not use: its answer is that nothing changes.
+
+    Examples
+    --------
+    >>> from schedlab.models.site import SchedulerSettings
+    >>> before, after = (Site("s", scheduler=SchedulerSettings(priority_type="basic", weight_age=n)) for n in (0, 10))
+    >>> list(without_effect(before, [Variant("scheduler.PriorityWeightAge = 10", after)], ["slurm"]))
+    ['scheduler.PriorityWeightAge = 10: without effect, as the site has PriorityType=priority/basic, which has no weights']
+    """
+    orders = [name for name in dispatchers if name.partition(":")[0] != SLURM]
+    for variant in changes:
+        changed = _settings_changed(site, variant.site)
+        why = _unused(changed, variant.site)
+        if why:
+            yield f"{variant.change}: without effect, as {why}"
+        elif changed and orders and _is_of_order(changed, site, variant.site):
+            yield f"{variant.change}: without effect under {', '.join(orders)}, with an order of its own: slurm alone obeys it"
+
+
+def _settings_changed(site: Site, changed: Site) -> dict[str, str]:
+    """Return what a change of settings and priorities changes, with what each of them is for, empty for settings of the scheduler."""
+    old, new = site.scheduler, changed.scheduler
+    names: dict[str, str] = {}
+    if isinstance(old, SchedulerSettings) and isinstance(new, SchedulerSettings):
+        names |= {
+            f.name: "the greatest age" if f.name == "max_age" else ""
+            for f in fields(old)
+            if getattr(old, f.name) != getattr(new, f.name)
+        }
+    listed = (
+        ("priorities of QOS", [q.priority for q in site.qos], [q.priority for q in changed.qos]),
+        ("factors of partitions", [p.job_factor for p in site.partitions], [p.job_factor for p in changed.partitions]),
+        ("shares", [a.shares for a in site.associations], [a.shares for a in changed.associations]),
+    )
+    return names | {what: what for what, before, after in listed if before != after}
+
+
+def _unused(changed: Mapping[str, str], site: Site) -> str:
+    """Return why a site of Slurm uses nothing of what a change changes; empty if it uses a part of it, or nothing is changed."""
+    settings = site.scheduler
+    if not isinstance(settings, SchedulerSettings) or not changed:
+        return ""
+    reasons = []
+    for name, what in changed.items():
+        ranks = bool(what) or name in PRIORITIES or name.startswith("weight_")
+        weight, spelled = WEIGHTED.get(what, ("", ""))
+        if ranks and settings.priority_type == "basic":
+            reasons.append("the site has PriorityType=priority/basic, which has no weights")
+        elif weight and not getattr(settings, weight):
+            reasons.append(f"{spelled} of the site is 0")
+        elif name.startswith("bf_") and settings.scheduler_type == "builtin":
+            reasons.append("the site has SchedulerType=sched/builtin, which does not backfill")
+        elif name.startswith("preempt_") and settings.preempt_type == "none":
+            reasons.append("the site has PreemptType=preempt/none")
+        else:
+            return ""
+    return ", and ".join(dict.fromkeys(reasons))
+
+
+def _is_of_order(changed: Mapping[str, str], site: Site, after: Site) -> bool:
+    """Return whether a change is one of the order of jobs and of the passes of Slurm alone, not of limits, nodes and the like."""
+    settings = [name for name, what in changed.items() if name not in WEIGHTED and what in ("", "the greatest age")]
+    if not all(name in OF_ORDER or name.startswith(("bf_", "weight_")) for name in settings):
+        return False
+    plain = replace(
+        after,
+        scheduler=site.scheduler,
+        qos=[replace(q, priority=old.priority) for q, old in zip(after.qos, site.qos, strict=False)],
+        partitions=[
+            replace(p, job_factor=old.job_factor) for p, old in zip(after.partitions, site.partitions, strict=False)
+        ],
+        associations=[
+            replace(a, shares=old.shares) for a, old in zip(after.associations, site.associations, strict=False)
+        ],
+    )
+    return plain == site and "decay_half_life" not in changed  # by which past usage decays, also in limits
 
 
 def print_tables(comparison: VariantComparison, said: Sequence[str], console: Console, explain: bool) -> None:
@@ -273,7 +368,7 @@ def _some(names: Sequence[str]) -> str:
 
 def write_csv(comparison: VariantComparison, path: Path, notes: Console) -> None:
     """Write a row for each replay and group of jobs."""
-    from dataclasses import asdict, fields
+    from dataclasses import asdict
 
     heads = ["by", *(field.name for field in fields(Effect)), "verdict"]
     rows = [

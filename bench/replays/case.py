@@ -27,7 +27,6 @@ from ...instances.files.dispatch_folder import DESIRED
 from ...instances.files.profile_file import read_profile, read_wishes
 from ...instances.files.reading import WorkloadError, content_of
 from ...instances.formats.eurora import BATCHES, batch_of, eurora_platform, on_recorded_nodes, recorded_nodes
-from ...instances.formats.slurm_values import hosts_of
 from ...instances.log_preparation import (
     QUEUE,
     below_power,
@@ -54,7 +53,7 @@ from ...models.reservations import Reservation
 from ...models.server_events import ServerEvent, server_event_kinds
 from ...models.site import PBSSettings, Site
 from ...models.words import excerpt, hint, how_many
-from ...simulation.features.site_limits import licences_in, names_of_reservations, partitions_of_jobs
+from ...simulation.features.site_limits import hosts_in, licences_in, names_of_reservations, partitions_of_jobs
 from ..errors import WrongUse, check_file, near_files, question
 from ..runs.view import View, scenarios_of
 from .settings import SETTINGS, ReplaySettings
@@ -760,9 +759,9 @@ def on_nodes_asked_for(workload: Workload) -> Workload:
 def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
     """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
 
-    Jobs that Slurm refuses for their reservations, and that never started, are left out. Raises WorkloadError, WrongUse.
+    Jobs that Slurm refuses for their reservations or their GPUs, and that never started, are left out. Raises WorkloadError, WrongUse.
     """
-    from ...simulation.features.site_limits import without_refused
+    from ...simulation.features.site_limits import with_one_set_of_features, without_refused
 
     trace = read_log(path, replay)
     if trace.site is None:
@@ -771,7 +770,7 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
             "the output of sacct"
         )
     unknown = replay.on_unknown or "keep"
-    workload = fitted(trace.with_cancelled().workload, site, unknown, in_place=True)
+    workload = with_one_set_of_features(fitted(trace.with_cancelled().workload, site, unknown, in_place=True), site)
     workload = without_refused(_within_nodes(workload, site, leave_out=unknown == "skip"), site)
     report = replace(
         workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}
@@ -808,7 +807,7 @@ def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
         return
     nodes = workload.site.nodes
     cpus = {node.name: node.cpus for node in site.nodes}
-    there = {k: [cpus.get(name, 0) for name in _hosts(workload.site.texts[k])] for k in np.unique(nodes).tolist()}
+    there = {k: [cpus.get(name, 0) for name in hosts_in(workload.site.texts[k])] for k in np.unique(nodes).tolist()}
     taken = workload.units * workload.request[:, workload.resources.index("cores")]
     spare = workload.units - 1  # CPUs that a job may have had fewer, as its units are equal
     for row, (k, used, fewer) in enumerate(zip(nodes.tolist(), taken.tolist(), spare.tolist(), strict=True)):
@@ -816,14 +815,6 @@ def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
         if used - fewer > most > 0:
             have = "has" if len(there[k]) == 1 else "have"
             yield row, f"ran with {used:,} CPUs on {excerpt(workload.site.texts[k])}, which {have} {most:,} on the site"
-
-
-def _hosts(text: str) -> Sequence[str]:
-    """Return the nodes of a list in Slurm's notation; none of a text that is no such list."""
-    try:
-        return hosts_of(text) if text else ()
-    except WrongValue:
-        return ()
 
 
 def read_log(path: str | Path, replay: ReplaySettings) -> Trace:
@@ -1095,8 +1086,8 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     licences = [x.name for x in site.licences]
     yield LICENCE, licences, False, [tuple(licences_in(r.licences)) for r in asked], request
     nodes = [n.name for n in site.nodes]
-    yield ASKED, nodes, False, (_hosts(r.nodes) for r in asked), request
-    yield RAN, nodes, False, (_hosts(text) for text in columns.texts), columns.nodes
+    yield ASKED, nodes, False, (hosts_in(r.nodes) for r in asked), request
+    yield RAN, nodes, False, (hosts_in(text) for text in columns.texts), columns.nodes
 
 
 # --- Times of the site that are none of the log.

@@ -432,7 +432,7 @@ def check_followed_site(replay: ReplaySettings, dispatchers: Sequence[Named]) ->
             continue
         if replay.site is None:
             raise WrongUse(
-                f"{each.text}: follows the rules of a site; give its files with --site, such as --site slurm.conf,dump.cfg"
+                f"{each.text}: follows the rules of a site; give its files with --site, such as --site slurm.conf,dump.cfg, or --site qmgr.txt,pbsnodes.txt"
             )
         if each.names_predictor or replay.predictor not in (None, "walltime"):
             raise WrongUse(f"{each.text}: plans with the time limits of jobs; leave the predictor out")

@@ -107,12 +107,19 @@ def dispatchers_grid(title: str, results: ReplayResults, columns: Sequence[Colum
     )  # fmt: skip
 
 
+def _started(results: ReplayResults) -> list[Column]:
+    """Return the column of the jobs that started; none for records that do not count them."""
+    meaning = "jobs started: the other figures are of these jobs"
+    return [metric("jobs\nstarted", "started", meaning=meaning, spare=6)] if "started" in results.metrics else []
+
+
 def dispatcher_columns(results: ReplayResults) -> list[Column]:
     """Return the columns for some results; regret needs an offline schedule, the gap a bound."""
     weighted = results.objective_name == "weighted-wait"
     wqt = "WQT: sum over the jobs of wait / expected waiting time (ewt) of the queue"
     resource = next((r for r in ("cores", *used_resources(results)) if r in used_resources(results)), "cores")
     columns = [
+        *_started(results),
         metric("mean\nwait s", "wait_mean", meaning="wait: time from submission to start", best=min),
         metric("max\nwait s", "wait_max", best=min),
         metric("mean\nslow\xad\ndown", "slowdown_mean", short, "slowdown: (wait + duration) / duration", best=min),

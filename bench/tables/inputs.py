@@ -341,8 +341,12 @@ def load_text(workload: Workload, platform: Platform, digits: int) -> str:
 
 DAY = 24  # hours
 GROUPS_MEAN = (
-    "core-hours: cores of the jobs times their runtimes; share: of all core-hours; units: the CPUs that a job asked for, where the log tells "
+    "core-hours: cores that the jobs had, times the runtimes of their last attempts; share: of all core-hours; units: the CPUs that a job asked for, where the log tells "
     "what jobs asked of their site (sacct, PBS), else parts of a job that run on one node each (of SWF its processors); accuracy: runtime / walltime."
+)
+HOURS_MEAN = (
+    "running jobs, nodes in use: means over whole clock hours, also over the first and the last one, of which the log has only a part; a job "
+    "that has a part of a node counts as this part."
 )
 GROUP_COLUMNS = (Column("jobs", form=count), Column("core-hours\nin all", form=fixed(1)), Column("share", form=percent))
 
@@ -455,6 +459,8 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
     rows.append(["largest", *(values.max() for values in known.values())])
     means = [Column(name, form=fixed(1)) for name in known]
     console.print(Grid("", [Column(f"hour of the day{zone_name}", words=True), *means], rows))
+    if hours.running is not None:
+        console.print(HOURS_MEAN, style="dim")
     if hours.unknown:
         console.print(
             f"{how_many(hours.unknown, 'job', ',', verb='have')} no recorded start: they count only as submitted"

@@ -438,9 +438,16 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
         unusable = "one of its components has no nodes"
     runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
     job_id = name.rpartition(" ")[2]
+    shares = [job.units * job.request.get("cores", 0) for job in listed]
+    had = [
+        own if job.recorded is None or job.recorded.cpus is None else job.recorded.cpus
+        for own, job in zip(shares, listed, strict=True)
+    ]
+    cpus = None if had == shares else sum(had)
     return replace(
         first,
         id=job_id,
+        recorded=replace(first.recorded or NOTHING_RECORDED, cpus=cpus),
         runtime=max(runtimes, default=MISSING),
         units=chunks[0].units,
         request=chunks[0].request,
@@ -605,7 +612,7 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         gpu_types=",".join(f"{kind}={number}" for kind, number in types.items()),
         eligible=times.eligible,
         asked=asked,
-        recorded=_recorded(row, times),
+        recorded=_recorded(row, times, None if cpus == units * request.get("cores", 0) else cpus),
     )
 
 
@@ -713,11 +720,12 @@ def _gres(resources: Mapping[str, str]) -> tuple[Gres, ...]:
     return tuple(requests)
 
 
-def _recorded(row: Mapping[str, str], times: _Times) -> Recorded:
+def _recorded(row: Mapping[str, str], times: _Times, cpus: int | None) -> Recorded:
     nodes, reason = (row.get(column, "") for column in ("NodeList", "Reason"))
     return Recorded(
         cancelled=round(times.end) if times.why and times.end >= times.submit else None,
         priority=whole_of(row.get("Priority", "")),
+        cpus=cpus,
         nodes="" if is_unknown(nodes) else nodes,
         state=state_of(row.get("State", "")),
         reason="" if is_unknown(reason) else reason,

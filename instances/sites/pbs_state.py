@@ -14,7 +14,7 @@ from ..files.reading import json_whole_of, wrong
 from ..formats.pbs import NAMES, amount_of, duration, geometry
 from ..formats.slurm_values import waiting_tasks
 from .machine_state import NodeSets, most_listed
-from .slurm_state import as_wrong_value, of_job
+from .slurm_state import ELSEWHERE, NOWHERE, as_wrong_value, of_job
 
 # --- Values in the output of PBS: amounts of resources, times, nodes with amounts.
 
@@ -517,7 +517,7 @@ class _Machine:
             if running["nodes"]:
                 self.running.append(running)
             else:
-                self.skipped["job that runs on no node of the list"] += 1
+                self.skipped[NOWHERE] += 1
         elif letter in ("Q", "H", "W", "T", "B"):
             with of_job(name):
                 self.waiting += self._waiting(name, job)
@@ -526,7 +526,10 @@ class _Machine:
 
     def _running(self, name: str, job: Values) -> dict[str, Any]:
         """Return a running job, and count what it uses."""
-        holds = amounts_on(str(job["exec_vnode"]), self.capacity)
+        given = str(job["exec_vnode"])
+        holds = amounts_on(given, self.capacity)
+        if holds and any(chunk.split(":")[0] not in holds for chunk in re.findall(r"[^()+]+", given)):
+            self.skipped[ELSEWHERE] += 1
         for node, held in holds.items():
             is_exclusive = "exclusive" in str(self.listed[node].get("state"))
             for r in self.kinds:

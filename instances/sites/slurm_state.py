@@ -11,7 +11,8 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.platform import MOST_CAPACITY
+from ...models.dispatch.eligible import alternative_features, read_features
+from ...models.platform import MOST_CAPACITY, ProblemError
 from ...models.site import resource_of as resource
 from ...models.words import excerpt
 from ..files.reading import json_number_of
@@ -559,7 +560,7 @@ def eligible_nodes(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> t
     for name in ("features", "batch_features"):
         expression = text(job.get(name))
         if expression:
-            members = frozenset(n for n in members if _has_features(expression, nodes[n].features, units))
+            members = _with_features(members, expression, units, nodes)
             label += f" with {expression[:SHOWN]}"
     excluded = _listed(job.get("excluded_nodes"))
     if excluded & members:
@@ -610,14 +611,26 @@ def _partition(job: Values, units: int, nodes: Mapping[str, SlurmNode]) -> tuple
     return sets[largest], largest
 
 
-def _has_features(expression: str, features: set[str], units: int) -> bool:
-    """Return whether a node has the features of an expression with & or |. Raises WrongValue for other expressions."""
-    alone = re.fullmatch(r"\[([^\[\]]*)\]", expression)
-    inside = alone[1] if alone and units == 1 else expression  # [a|b]: all nodes have the same one
-    if not re.fullmatch(r"[^\[\]()*&|,!]+(?:(?:&[^\[\]()*&|,!]+)*|(?:\|[^\[\]()*&|,!]+)*)", inside):
-        raise WrongValue(f"asks for the features {expression[:SHOWN]}, an expression that is not modelled")
-    check = any if "|" in inside else all
-    return check(name.strip() in features for name in re.split("[&|]", inside))
+def _with_features(
+    members: frozenset[str], expression: str, units: int, nodes: Mapping[str, SlurmNode]
+) -> frozenset[str]:
+    """Return the nodes with the features that a job asks for. Raises WrongValue for expressions that are not modelled.
+
+    Of several sets of features one of which all nodes of a job must have (``[a|b]``), a job on several nodes has that of most
+    nodes that are up.
+    """
+    sets = []
+    for choice in alternative_features(expression):
+        try:
+            asked = read_features(choice)
+        except ProblemError:
+            raise WrongValue(
+                f"asks for the features {expression[:SHOWN]}, an expression that is not modelled"
+            ) from None
+        sets.append(frozenset(n for n in members if asked.holds(nodes[n].features)))
+    if units == 1:
+        return frozenset().union(*sets)
+    return max(sets, key=lambda own: len(_up(own, nodes)))
 
 
 def placed(job: Values, units: int, nodes: Mapping[str, SlurmNode], spread: bool) -> tuple[dict[str, Any], str]:
@@ -696,6 +709,10 @@ ENDED = {
     "OUT_OF_MEMORY",
 }
 Made = dict[str, Any]
+
+
+NOWHERE = "job that runs on no node of the list"  # why jobs, and parts of them, are left out of a state
+ELSEWHERE = "part of running jobs, on nodes that are not in the list"
 
 
 @as_wrong_value("the output of squeue --json and scontrol show nodes --json (or sinfo -N --json)")
@@ -833,7 +850,7 @@ class _State:
             if made["nodes"]:
                 running.append(made)
             else:
-                self.skipped["job that runs on no node of the list"] += 1
+                self.skipped[NOWHERE] += 1
         return running
 
     def _all_waiting(self, queue_of: Callable[[Values], dict[str, str]], reservations: list[str]) -> list[Made]:
@@ -899,7 +916,10 @@ class _State:
 
     def _running(self, job: Values) -> Made:
         """Return a running job, and add what it uses."""
-        asked = {name: amounts for name, amounts in self._holds(job).items() if name in self.nodes}
+        everywhere = self._holds(job)
+        asked = {name: amounts for name, amounts in everywhere.items() if name in self.nodes}
+        if 0 < len(asked) < len(everywhere):
+            self.skipped[ELSEWHERE] += 1
         holds: dict[str, dict[str, int]] = {}
         for name, held in asked.items():
             known = self.capacity[name]

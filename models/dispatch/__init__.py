@@ -10,7 +10,7 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
     "arrays": ("JobArrays", "NodeArrays", "Returns", "distinct", "occupied", "offsets"),
     "check": ("excesses",),
     "composite": ("limit_of", "nearest", "overrun"),
-    "eligible": ("NodeSets", "NotPlaced", "eligible_nodes", "least_amounts", "read_features"),
+    "eligible": ("NodeSets", "NotPlaced", "alternative_features", "eligible_nodes", "least_amounts", "read_features"),
     "jobs": ("impossible", "whole_jobs"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -179,6 +179,34 @@ def read_features(text: str) -> FeatureExpression:
     return expression
 
 
+ONE_SET = re.compile(r"([^\[\]]*)\[([^\[\]*]*)\]([^\[\]*]*)")  # with [a|b] once, and no numbers of nodes
+
+
+def alternative_features(text: str) -> tuple[str, ...]:
+    """Return the expressions of features one of which all nodes of a job must have, as ``[a|b]`` of Slurm asks (XOR).
+
+    Parameters
+    ----------
+    text : str
+        Features as Slurm writes them. Without one such bracket, or with numbers of nodes in it, it is returned alone.
+
+    Examples
+    --------
+    >>> alternative_features("ib&[rack1|(rack2&ssd)]"), alternative_features("a|b"), alternative_features("[a*2&b*1]")
+    (('ib&rack1', 'ib&(rack2&ssd)'), ('a|b',), ('[a*2&b*1]',))
+    """
+    match = ONE_SET.fullmatch(text.strip())
+    if match is None:
+        return (text,)
+    before, inside, after = match.groups()
+    options = re.findall(r"(?:[^|()]|\([^()]*\))+", inside)
+    names = [
+        option.strip() if re.fullmatch(r"[^&|]*|\(.*\)", option.strip()) else f"({option.strip()})"
+        for option in options
+    ]
+    return tuple(f"{before}{name}{after}" for name in names) or (text,)
+
+
 def _expression(text: str, tokens: Sequence[str]) -> tuple[FeatureExpression, Sequence[str]]:
     """Return the expression at the begin of the tokens, up to a closing parenthesis, and the tokens after it."""
     made, rest = _operand(text, tokens)

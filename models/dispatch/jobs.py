@@ -219,6 +219,8 @@ class Recorded:
         The time at which it left the queue without having run: it was cancelled there, or the log ended.
     priority : int or None
         Its last priority.
+    cpus : int or None
+        The CPUs that it had in all, where that is not what its units ask for, which have equal shares, rounded up.
     nodes : str
         Its nodes, as written: ``n[1-4,7]``.
     state, reason : str
@@ -231,6 +233,7 @@ class Recorded:
     eligible: int | None = None
     cancelled: int | None = None
     priority: int | None = None
+    cpus: int | None = None
     nodes: str = ""
     state: str = ""
     reason: str = ""

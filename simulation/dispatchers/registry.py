@@ -19,6 +19,7 @@ from ..rankers import Ranker, parse_ranker
 from .cp.dispatcher import FOLLOWING, MODELS, split_cost
 from .dardis.messages import SETUPS
 from .hybrid import EVERY, FORECAST, METHOD, VARIANTS
+from .pbs import PBS
 from .plans import FAMILY, ORDERS, plan_named
 from .policy import POLICIES, WITHIN_PROFILE, Policy, Slurm, needs_of, psp, psp_conservative, slurm
 
@@ -107,7 +108,9 @@ OWN = {
     **{f"hybrid:{percent}": _hybrid(percent) for percent in VARIANTS},
     "planned": _planned,
     "slurm": slurm,
+    "pbs": PBS,
 }
+OF_SITES = ("slurm", "pbs")
 DRAWING = {f"dardis:{name}" for name, setup in SETUPS.items() if setup.generator != "first" or setup.policy == "random"}
 
 
@@ -159,7 +162,7 @@ class Named(NamedTuple):
     @property
     def needs_site(self) -> bool:
         """Whether it follows the rules of a site."""
-        return self.dispatcher == "slurm"
+        return self.dispatcher in OF_SITES
 
     @property
     def needs_profile(self) -> bool:
@@ -235,7 +238,7 @@ DISPATCHERS: Registry[Any] = Registry(
     OWN,
     parts=("name", "begin", "decide"),
     docs="docs/reference/own_dispatcher.md",
-    finished=lambda found: isinstance(found, Policy | Slurm),
+    finished=lambda found: isinstance(found, Policy | Slurm | PBS),
     near=_near,
 )
 """The dispatchers by name: a ``Policy``, a dispatcher, or a class or function that returns one."""

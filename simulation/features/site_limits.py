@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...errors import WrongValue
 from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
 from ...instances.site_columns import SiteColumns
@@ -24,7 +25,7 @@ from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
-from ...models.dispatch.eligible import NodeSets, read_features
+from ...models.dispatch.eligible import NodeSets, alternative_features, read_features
 from ...models.dispatch.jobs import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import (
@@ -75,7 +76,7 @@ def on_site(workload: Workload, site: Site) -> SiteReplay:
         If no job is left.
     """
     platform = site.platform()
-    jobs, gone = _in_partitions(workload, site, platform)
+    jobs, gone = _in_partitions(with_one_set_of_features(workload, site), site, platform)
     jobs = _as_wide_as_needed(jobs, site)
     jobs = _with_gpu_types(jobs, site, platform)
     jobs = _with_terms(jobs, site, platform)
@@ -98,6 +99,82 @@ def node_events_of(site: Site, workload: Workload, platform: Platform) -> tuple[
         if names:
             events.append(replace(event, nodes=names))
     return with_draining(events, lambda node: runs_on(workload, node))
+
+
+def with_one_set_of_features(workload: Workload, site: Site) -> Workload:
+    """Return jobs of which those that ask for nodes from one of several sets of features (``[a|b]``) ask for one of the sets.
+
+    Slurm chooses the set when the job starts. Here a job has the set on which it was recorded, one that was not has those of
+    which some nodes of its partitions are in turn. A job on a single node may use the nodes of all sets.
+
+    Parameters
+    ----------
+    workload : Workload
+        The jobs.
+    site : Site
+        The site.
+    """
+    w = workload
+    if w.site is None or not any("[" in request.features for request in w.site.requests):
+        return w
+    choices = [alternative_features(request.features) for request in w.site.requests]
+    several = np.array([len(each) > 1 for each in choices], np.bool_)[w.site.request]
+    requests = dict.fromkeys(w.site.requests)
+    number = {request: k for k, request in enumerate(requests)}
+    index = w.site.request.copy()
+    turn: Counter[int] = Counter()
+    features = {node.name: node.features for node in site.nodes}
+    partitions = partitions_of_jobs(w, site)
+    given = 0
+    for row in np.flatnonzero(several).tolist():
+        kind = int(w.site.request[row])
+        names = choices[kind]
+        if int(w.units[row]) > 1 or row in w.chunks:
+            there = [n for p in _partitions(site, partitions[row]) for n in p.nodes] or list(features)
+            names = _sets_of(names, hosts_in(w.site.recorded(row).nodes), there, features)
+            names = (names[turn[kind] % len(names)],)
+            turn[kind] += 1
+            given += 1
+        made = replace(
+            w.site.requests[kind], features="|".join(f"({name})" for name in names) if len(names) > 1 else names[0]
+        )
+        index[row] = number.setdefault(made, len(number))
+    notes = (
+        f"{how_many(given, 'job', ',', verb='ask')} for several nodes with the same one of some features ([a|b]), which Slurm chooses at the "
+        "start: each has those of its recorded nodes, else they are given in turn",
+    )
+    columns = replace(w.site, requests=tuple(number), request=index)
+    return replace(w, site=columns.keep(np.arange(len(w)))).noted(*notes[: bool(given)])
+
+
+def _sets_of(
+    choices: Sequence[str], ran_on: Sequence[str], there: Sequence[str], features: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """Return the sets of features that all recorded nodes of a job have; else those of some nodes of its partitions; else all."""
+    ran = [features[name] for name in ran_on if name in features]
+    known = [(choice, read_features(choice)) for choice in choices if _is_read(choice)]
+    recorded = [choice for choice, expression in known if ran and all(expression.holds(has) for has in ran)]
+    if recorded:
+        return (recorded[0],)
+    may = [choice for choice, expression in known if any(expression.holds(features.get(name, ())) for name in there)]
+    return tuple(may or choices)
+
+
+def hosts_in(text: str) -> Sequence[str]:
+    """Return the nodes of a list in Slurm's notation; none for texts that are none."""
+    try:
+        return hosts_of(text) if text else ()
+    except WrongValue:
+        return ()
+
+
+def _is_read(features: str) -> bool:
+    """Return whether an expression of features is one that is understood."""
+    try:
+        read_features(features)
+    except ProblemError:
+        return False
+    return True
 
 
 def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
@@ -242,9 +319,10 @@ def partitions_of_jobs(workload: Workload, site: Site) -> list[tuple[str, ...]]:
 
 
 def _with_terms(workload: Workload, site: Site, platform: Platform) -> Workload:
-    """Return the jobs with what they asked of their nodes, and what partitions with whole nodes ask of all their jobs."""
+    """Return the jobs with what they asked of their nodes, and what whole nodes of partitions and select/linear ask of all jobs."""
     w = workload
-    exclusive = [all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
+    linear = isinstance(site.scheduler, SchedulerSettings) and site.scheduler.select_type == "linear"
+    exclusive = [linear or all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
     asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
     requests = w.site.requests if w.site is not None else (SiteRequest(),)
     columns = np.column_stack([w.node_term, w.queue, asked, w.units])
@@ -796,7 +874,9 @@ def _refused_by_reservations(
 
 
 def without_refused(workload: Workload, site: Site) -> Workload:
-    """Return a log without jobs that Slurm refuses for their reservations and that never started; those that did are noted.
+    """Return a log without jobs that Slurm refuses for their reservations or their GPUs and that never started.
+
+    Those that did start are noted: the site is not that of their time.
 
     Parameters
     ----------
@@ -817,17 +897,22 @@ def without_refused(workload: Workload, site: Site) -> Workload:
     if workload.recorded_start is not None:
         started |= {*np.flatnonzero(workload.recorded_start >= 0).tolist()}
     owners, which = owners_of(workload, site)
+    refusals = (
+        ("they start as jobs that may use it", _refused_by_reservations(workload, site, owners, which)),
+        ("they start on GPUs of any type", _without_gpus(workload, site)),
+    )
     never: dict[int, str] = {}
-    allowed: dict[str, list[str]] = {}
-    for row, reason in _refused_by_reservations(workload, site, owners, which):
-        if row not in started:
-            never[row] = reason
-        else:
-            allowed.setdefault(reason, []).append(workload.ids[row])
+    allowed: dict[tuple[str, str], list[str]] = {}
+    for instead, refused in refusals:
+        for row, reason in refused:
+            if row not in started:
+                never.setdefault(row, reason)
+            else:
+                allowed.setdefault((reason, instead), []).append(workload.ids[row])
     notes = [
         f"{reason} ({how_many(len(jobs), 'job', ',')}: {', '.join(jobs[:SHOWN_JOBS])}{', ...' * (len(jobs) > SHOWN_JOBS)}), and the log "
-        "has a start of each: they start as jobs that may use it"
-        for reason, jobs in allowed.items()
+        f"has a start of each: {instead}"
+        for (reason, instead), jobs in allowed.items()
         if not reason.startswith(NONE_OF_SITE)
     ]
     return (_without(workload, never) if never else workload).noted(*notes)
@@ -1002,7 +1087,8 @@ def not_obeyed_settings(settings: SchedulerSettings) -> Iterator[str]:
     if settings.usage_reset_period != "none":
         yield f"PriorityUsageResetPeriod={settings.usage_reset_period}"
     if settings.select_type != "cons_tres":
-        yield f"SelectType=select/{settings.select_type} (nodes are chosen as by cons_tres)"
+        whole = "whole " * (settings.select_type == "linear")
+        yield f"SelectType=select/{settings.select_type} ({whole}nodes are chosen as by cons_tres)"
     yield from (f"SelectTypeParameters={word}" for word in settings.select_parameters if word not in SELECTED)
     if settings.priority_type == "multifactor":
         yield from (f"PriorityFlags={flag}" for flag in settings.priority_flags if flag not in PRIORITY_FLAGS)
@@ -1021,20 +1107,25 @@ def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
         yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"
 
 
+BY_PBS = "by the dispatcher pbs alone"  # what obeys an order of PBS
+
+
 def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:
-    """Yield the settings of PBS that influence the order and the nodes of jobs; the dispatcher has those of its own."""
+    """Yield the settings of PBS that influence the order and the nodes of jobs; most dispatchers have those of their own."""
     if settings.job_sort_formula:
-        yield f"job_sort_formula ({settings.job_sort_formula})"
-    elif settings.job_sort_key:
-        yield f"job_sort_key ({'; '.join(settings.job_sort_key)})"
+        unknown = " without job_priority, which logs do not have" * ("job_priority" in settings.job_sort_formula)
+        yield f"job_sort_formula {settings.job_sort_formula} ({BY_PBS}{unknown})"
+    if settings.job_sort_key:
+        yield f"job_sort_key {'; '.join(settings.job_sort_key)} ({BY_PBS})"
     if len({p.tier for p in site.partitions}) > 1:
-        yield "priorities of queues"
-    flags = ("strict_ordering", "round_robin", "fair_share")
-    yield from (name for name in flags if getattr(settings, name))
+        yield f"priorities of queues ({BY_PBS})"
+    if settings.strict_ordering:
+        yield f"strict_ordering ({BY_PBS})"
+    yield from (name for name in ("round_robin", "fair_share") if getattr(settings, name))
     if settings.help_starving_jobs:
         yield f"help_starving_jobs (max_starve {settings.max_starve} s)"
     if settings.backfill_depth != 1:
-        yield f"backfill_depth {settings.backfill_depth}"
+        yield f"backfill_depth {settings.backfill_depth} ({BY_PBS})"
     if settings.node_sort_key:
         yield f"node_sort_key ({'; '.join(settings.node_sort_key)})"
     if settings.node_groups:

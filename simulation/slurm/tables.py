@@ -13,6 +13,8 @@ from ...errors import WrongValue
 from ...instances.formats.slurm_values import hosts_of
 from ...models.array_types import Ints
 from ...models.compiled import compiled
+from ...models.dispatch.eligible import read_features
+from ...models.platform import ProblemError
 from ...models.site import Partition, SchedulerSettings, Site
 from ..features.site_limits import names_of_reservations
 from . import columns as c
@@ -64,15 +66,18 @@ def chosen_nodes(work: Work, number: int) -> list[int]:
 
 
 def matches(features: str, has: Sequence[str]) -> bool:
-    """Return whether a node has what an expression of features asks for; counts (``*4``) are not looked at.
+    """Return whether a node has what an expression of features asks for; counts (``*4``) and brackets are not looked at.
+
+    What is no expression is asked of no node.
 
     >>> matches("a100&nvme", ("a100", "nvme")), matches("[rack1|rack2]", ("rack2",)), matches("ib", ())
     (True, True, False)
     """
-    text = re.sub(r"\*\d+", "", features).strip("[]() ")
-    if not text:
+    text = re.sub(r"\*\d+", "", features).replace("[", "(").replace("]", ")").replace(",", "&")
+    try:
+        return not text.strip() or read_features(text).holds(has)
+    except ProblemError:
         return True
-    return all(any(one.strip("[]() ") in has for one in part.split("|")) for part in re.split(r"[&,]", text))
 
 
 @dataclass

@@ -2,7 +2,17 @@
 
 import numpy as np
 import pytest
-from schedlab.bench.cli.whatif import VariantComparison, VariantReplay, changes_grid, effects, effects_grid, remarks
+from schedlab.bench.cli.whatif import (
+    VariantComparison,
+    VariantReplay,
+    changes_grid,
+    effects,
+    effects_grid,
+    remarks,
+    variants,
+    without_effect,
+)
+from schedlab.models import QOS, Association, Limits, Partition, SchedulerSettings, Site, SiteNode
 
 DAY = 86_400
 SUBMIT = np.arange(0, 56 * DAY, 6 * 3600)
@@ -93,3 +103,53 @@ def test_each_column_has_a_name_of_its_own():
     comparison = VariantComparison([answer("", wait), answer("a", wait // 2)], GROUPS)
     for table in (changes_grid(comparison), effects_grid(comparison, comparison.answers[1], "partition")):
         assert "" not in table.heads and len(set(table.heads)) == len(table.heads)
+
+
+MULTIFACTOR = {"priority_type": "multifactor", "weight_age": 100, "weight_qos": 10}
+
+
+@pytest.mark.parametrize(
+    ("settings", "change", "dispatchers", "said"),
+    [
+        (
+            {"priority_type": "basic"},
+            "scheduler.PriorityWeightAge = 7",
+            "slurm",
+            "PriorityType=priority/basic, which has no weights",
+        ),
+        (
+            {"priority_type": "basic"},
+            "qos.high.Priority = 7",
+            "slurm",
+            "PriorityType=priority/basic, which has no weights",
+        ),
+        ({"priority_type": "basic"}, "scheduler.bf_interval = 7", "slurm", ""),
+        (MULTIFACTOR, "scheduler.PriorityWeightFairshare = 7", "slurm", ""),
+        (MULTIFACTOR, "qos.high.Priority = 7", "slurm", ""),
+        (MULTIFACTOR, "account.chem.Fairshare = 7", "slurm", "PriorityWeightFairshare of the site is 0"),
+        (MULTIFACTOR, "partition.p.PriorityJobFactor = 7", "slurm", "PriorityWeightPartition of the site is 0"),
+        ({"scheduler_type": "builtin"}, "scheduler.bf_interval = 7", "slurm", "SchedulerType=sched/builtin"),
+        (MULTIFACTOR, "scheduler.bf_interval = 7", "slurm,easy", "without effect under easy, with an order of its own"),
+        (
+            MULTIFACTOR,
+            "qos.high.Priority = 7",
+            "slurm:bf_interval=9,easy",
+            "without effect under easy, with an order of its own",
+        ),
+        (MULTIFACTOR, "scheduler.PriorityDecayHalfLife = 7", "easy", ""),
+        (MULTIFACTOR, "account.chem.MaxJobs = 7", "easy", ""),
+        (MULTIFACTOR, "nodes.p - 1", "easy", ""),
+    ],
+)
+def test_changes_that_the_site_or_a_dispatcher_does_not_use_are_named(settings, change, dispatchers, said):
+    site = Site(
+        "s",
+        [SiteNode("n1", 4), SiteNode("n2", 4)],
+        [Partition("p", ("n1", "n2"))],
+        associations=[Association("root"), Association("chem", parent="root", limits=Limits(max_jobs=2))],
+        qos=[QOS("high", priority=3)],
+        scheduler=SchedulerSettings(**settings),
+    )
+    notes = list(without_effect(site, variants(site, [change])[1:], dispatchers.split(",")))
+    assert len(notes) == bool(said)
+    assert all(note.startswith(f"{change}: without effect") and said in note for note in notes)

@@ -1,6 +1,7 @@
 """Benchmarks as name, build and sweep: what is timed, and what is printed."""
 
 import json
+import runpy
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from schedlab.benchmarks import compare, replays
 from schedlab.benchmarks.benchmark import Benchmark, Case, main
 from schedlab.instances import lublin_workload
 from schedlab.models import NodeGroup, Platform
+
+FOLDER = Path(compare.__file__).parent
 
 
 @pytest.fixture
@@ -52,3 +55,18 @@ def test_two_versions_are_compared_point_by_point(monkeypatch, capsys):
 def test_replays_with_features_have_no_violations(name):
     machine = Platform([NodeGroup("n", 64, {"cores": 1})])
     replays.FEATURES[name](lublin_workload(60, 1, 64, 0.9, 16).on(machine), machine).run()
+
+
+MODULES = sorted(path for path in FOLDER.rglob("*.py") if '"__main__"' in path.read_text() or path.stem == "__main__")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(FOLDER).with_suffix("").as_posix())
+def test_the_help_of_each_module_only_helps(path, monkeypatch, capsys):
+    name = "schedlab.benchmarks." + ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+    monkeypatch.setattr(sys, "argv", [str(path), "--help"])
+    for loaded in [name, *(m for m in sys.modules if m.startswith(f"{name}."))]:
+        monkeypatch.delitem(sys.modules, loaded, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(name, run_name="__main__")
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: ")

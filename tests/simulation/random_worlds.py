@@ -292,7 +292,9 @@ def _on_whole_nodes(draw, rng):
 
 def names():
     """The names of all dispatchers that need no site and no log of the past, the solving ones with a solver, some with a ranker."""
-    plain = [f"{name}@cpsat" if needs_solver(name) else name for name in dispatcher_names() if name != "slurm"]
+    plain = [
+        f"{name}@cpsat" if needs_solver(name) else name for name in dispatcher_names() if name not in ("slurm", "pbs")
+    ]
     ranked = [f"{name}+{ranker}" for name, ranker in product(("easy", "conservative"), RANKERS)]
     return [*plain, *ranked, "plan@lns:rounds=3"]
 

@@ -14,11 +14,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab import SchedlabError, WrongArgument
 from schedlab.backends import UnknownName
-from schedlab.instances import Workload
+from schedlab.instances import Workload, read_sacct
 from schedlab.models import Job, NodeGroup, Platform, Queue, SiteRequest
-from schedlab.simulation import LARGEST, Decision, Spread, Start, core_hours, groups_of, size_name, sizes_asked
+from schedlab.simulation import (
+    LARGEST,
+    Decision,
+    Spread,
+    Start,
+    core_hours,
+    groups_of,
+    size_name,
+    sizes_asked,
+    slurm_jobs,
+)
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.metrics import job_figures, metrics, recorded
+from schedlab.simulation.metrics import GROUPINGS, job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])
@@ -100,6 +110,24 @@ def test_core_hours_count_the_cores_of_all_units():
         )
     )
     assert core_hours(without).tolist() == [1.5]  # of machines without cores, a unit counts as one
+
+
+def test_core_hours_are_those_of_the_recorded_cpus_which_equal_shares_exceed(tmp_path):
+    """32 CPUs on 5 nodes are 5 shares of 7 (35 CPUs); a job on 2 nodes of 4 has 8, as recorded; a heterogeneous one 5 + 2."""
+    path = tmp_path / "jobs.txt"
+    rows = (
+        "1|00:00:00|01:00:00|32|5",
+        "2|00:00:00|02:00:00|8|2",
+        "3+0|00:00:00|01:00:00|5|2",
+        "3+1|00:00:00|01:00:00|2|1",
+    )
+    day = "2026-05-01T"
+    lines = [
+        f"{job}|{day}{begin}|{day}{begin}|{day}{end}|{cpus}|{nodes}|03:00:00"
+        for job, begin, end, cpus, nodes in (r.split("|") for r in rows)
+    ]
+    path.write_text("\n".join(["JobID|Submit|Start|End|NCPUS|NNodes|Timelimit", *lines]) + "\n")
+    assert core_hours(read_sacct(path)).tolist() == [32.0, 16.0, 7.0]
 
 
 def test_an_unknown_property_is_named():
@@ -261,3 +289,19 @@ def test_jobs_and_nodes_per_hour():
     )
     assert found.unknown == 1
     assert hours_of(log(FOUR), PLATFORM).nodes is None
+
+
+def test_jobs_of_several_partitions_have_the_names_that_a_calibration_gives_them(tmp_path):
+    path = tmp_path / "jobs.txt"
+    day = "2026-05-01T00:0"
+    rows = [(1, "b", "-p a,b"), (2, "a", "-p a,b"), (3, "a", "-p a"), (4, "b", "-p b,a")]
+    lines = [
+        f"{job}|{ran}|{day}{job}:00|{day}{job}:00|{day}9:00|1|n1|01:00:00|sbatch {line} x" for job, ran, line in rows
+    ]
+    path.write_text("\n".join(["JobID|Partition|Submit|Start|End|NCPUS|NodeList|Timelimit|SubmitLine", *lines]) + "\n")
+    work = read_sacct(path)
+    figures = job_figures(work, work.recorded_start, work.recorded_start + work.runtime)
+    assert {name: g.jobs for name, g in groups_of(work, figures)["partition"].items()} == {"a,b": 2, "a": 1, "b,a": 1}
+    asked = [",".join(job.request.partitions) for job in slurm_jobs(work)]
+    code, names = GROUPINGS["partition"](work)
+    assert [names[k] for k in code] == asked == ["a,b", "a,b", "a", "b,a"]

@@ -9,6 +9,7 @@ it), and ``starts`` and ``modes`` of the tasks (null without a schedule).
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
@@ -53,4 +54,5 @@ def solved(data: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     sys.stdout.write(json.dumps(solved(json.load(sys.stdin))))

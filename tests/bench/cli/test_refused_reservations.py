@@ -49,3 +49,19 @@ def test_jobs_that_slurm_refuses_are_held_unless_they_started(here, bench, comma
     if command[0] == "calibrate":
         compared = [line.partition(",")[0] for line in (here / "jobs.csv").read_text().splitlines()[1:]]
         assert {"1", "4", "6"} <= set(compared) <= {"1", "4", "5", "6"}
+
+
+def test_jobs_that_ask_for_gpus_of_an_unknown_type_are_held_unless_they_started(here, bench):
+    site = Site("s", [SiteNode("n1", 4, gpus={"a100": 2})], [Partition("p", ("n1",), default=True)])
+    write_site(site, "gpus.toml")
+    rows = [line.rpartition("|")[0] for line in ROWS.splitlines()]
+    gpus = {"2": ",gres/gpu:a100=1", "3": ",gres/gpu:v100=1", "4": ",gres/gpu:k80=1", "6": ",gres/gpu:a100=1"}
+    lines = [f"{row}|cpu=4{gpus.get(row[0], '')}" for row in rows]
+    (here / "gpus.txt").write_text("\n".join([f"{HEAD.rpartition('|')[0]}|ReqTRES", *lines]) + "\n")
+    for command in (("calibrate",), ("whatif", "--change", "partition.p.MaxTime = 60", "--out", "runs")):
+        code, out, err = bench(command[0], "gpus.txt", "--site", "gpus.toml", "--replays", "1", *command[1:])
+        text = " ".join(err.split())
+        assert code == 0, out + err
+        assert "job 3: never starts: it asks for GPUs of type 'v100'; the nodes have a100" in text
+        assert "it asks for GPUs of type 'k80'; the nodes have a100 (1 job: 4), and the log has a start of each" in text
+        assert "they start on GPUs of any type" in text and "job 2: never starts" not in text

@@ -245,7 +245,7 @@ def test_nodes_that_a_job_may_use():
         node("c3", active_features=["ib"], temporary_disk=500), node("c4", partitions=["debug"]),
     ]  # fmt: skip
     for more, where in (
-        ({"features": "ib&fast"}, {"c2"}), ({"features": "fast|slow"}, {"c2"}), ({"features": "[fast|slow]"}, {"c2"}),
+        ({"features": "ib&fast"}, {"c2"}), ({"features": "fast|slow"}, {"c2"}), ({"features": "[fast|slow]"}, {"c2"}), ({"features": "[slow|ib]", "node_count": n(2)}, {"c2", "c3"}), ({"features": "slow|fast&ib"}, {"c2"}),
         ({"features": "ib", "excluded_nodes": "c2"}, {"c3"}), ({"required_nodes": "c3"}, {"c3"}),
         ({"required_nodes": ["c3"]}, {"c3"}), ({"minimum_tmp_disk_per_node": n(400)}, {"c3"}),
         ({"partition": "debug", "excluded_nodes": "c1"}, {"c4"}), ({"required_nodes": "c4"}, set()),

@@ -217,3 +217,25 @@ def test_what_is_not_understood_is_said(bench, tmp_path, jobs, nodes, why):
         "import", "state", tmp_path / "jobs.json", tmp_path / "nodes.json", "--out", tmp_path / "state.json"
     )
     assert code == 2 and why in err
+
+
+def test_jobs_and_nodes_of_two_machines_are_refused_and_jobs_on_a_part_of_the_nodes_are_told(
+    bench, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    job = {
+        "job_id": 1, "job_state": ["RUNNING"], "partition": "p", "cpus": 4, "node_count": 2, "nodes": "n[1-2]", "start_time": 90,
+        "submit_time": 80, "time_limit": 60, "tres_alloc_str": "cpu=4,node=2",
+    }  # fmt: skip
+    (tmp_path / "jobs.json").write_text(json.dumps({"jobs": [job], "last_update": 100}))
+    for first, code, said in ((3, 2, "not of one machine: 1 job runs, and none of them on a node of the list (n3 and n4)"),
+                              (2, 0, "left out: 1 part of running jobs, on nodes that are not in the list"), (1, 0, "")):  # fmt: skip
+        nodes = [
+            {"name": f"n{k}", "cpus": 4, "real_memory": 10, "state": ["IDLE"], "partitions": ["p"]}
+            for k in (first, first + 1)
+        ]
+        (tmp_path / "nodes.json").write_text(json.dumps({"nodes": nodes}))
+        done, out, err = bench("import", "state", "jobs.json", "nodes.json", "--out", "state.json")
+        assert done == code, out + err
+        assert said in " ".join((out + err).split())
+        assert said or "part of" not in out

@@ -20,7 +20,7 @@ from schedlab.models import (
     SiteNode,
     SiteRequest,
 )
-from schedlab.simulation import simulate
+from schedlab.simulation import Simulation, simulate
 from schedlab.simulation.features import with_rows
 
 MACHINE = Platform([NodeGroup("n", 1, {"cores": 4})])
@@ -129,3 +129,75 @@ def test_a_job_that_asks_for_gpus_of_a_type_that_no_node_has_never_starts(dispat
     why = [] if untold else [("h", "never starts: it asks for GPUs of type 'h100'; the nodes have a100, v100")]
     assert [(name, text.partition("; did")[0]) for name, text in run.workload.report.dropped] == why
     assert run.workload.ids == (("a", "h") if untold else ("a",))
+
+
+RACKS = {"n1": "r1", "n2": "r1", "n3": "r2", "n4": "r2"}
+
+
+def of_racks(features: str, units: int, jobs: int = 6, nodes: str = "") -> Workload:
+    asked = SiteRequest(partitions=("p",), features=features, min_nodes=units, max_nodes=units, cpus=4 * units)
+    made = [
+        Job(
+            f"j{k}",
+            k,
+            60,
+            units,
+            {"cores": 4},
+            "p",
+            runtime=30,
+            asked=asked,
+            recorded=Recorded(nodes=nodes) if nodes else None,
+        )
+        for k in range(jobs)
+    ]
+    return Workload.of(Dispatch(RACKED.platform(), made, [Queue("p", 60)]))
+
+
+RACKED = Site(
+    "s",
+    [SiteNode(name, 4, features=(rack, "ib")) for name, rack in RACKS.items()],
+    [Partition("p", tuple(RACKS))],
+    scheduler=SchedulerSettings(bf_resolution=1, bf_interval=1),
+)
+
+
+@pytest.mark.parametrize("dispatcher", ["slurm", "easy", "conservative", "fcfs"])
+def test_all_nodes_of_a_job_are_from_one_of_several_sets_of_features(dispatcher: str) -> None:
+    run = simulate(of_racks("ib&[r1|r2]", 2), dispatcher=dispatcher, site=RACKED)
+    used = racks_of(run)
+    assert [len(racks) for racks in used] == [1] * 6
+    assert [racks.copy().pop() for racks in used].count("r1") == 3  # in turn, so that both are in use
+    assert run.violations == [] and max(run.start.tolist()) < 95  # two at a time
+    assert any(
+        "6 jobs ask for several nodes with the same one of some features" in note for note in run.workload.report.notes
+    )
+
+
+def racks_of(run: Simulation) -> list[set[str]]:
+    """Return the racks on which each job ran."""
+    return [{RACKS[name] for name in run.schedule().nodes[job]} for job in run.workload.ids]
+
+
+def test_a_job_has_the_set_of_its_recorded_nodes_and_one_on_a_node_has_all() -> None:
+    run = simulate(of_racks("[r1|r2]", 2, 4, nodes="n[3-4]"), dispatcher="easy", site=RACKED)
+    assert racks_of(run) == [{"r2"}] * 4
+    single = simulate(of_racks("[r1|r2]", 1, 4), dispatcher="easy", site=RACKED)
+    assert single.start.tolist() == [0, 1, 2, 3]  # on the nodes of both
+    assert not any("several nodes with the same" in note for note in single.workload.report.notes)
+    counted = simulate(of_racks("[r1*1&r2*1]", 2, 1), dispatcher="easy", site=RACKED)
+    assert any("features '[r1*1&r2*1]' are not understood" in note for note in counted.workload.report.notes)
+
+
+@pytest.mark.parametrize(("select", "first"), [("linear", 2), ("cons_tres", 4)])
+@pytest.mark.parametrize("dispatcher", ["slurm", "easy", "conservative"])
+def test_select_linear_gives_whole_nodes(dispatcher: str, select: str, first: int) -> None:
+    site = Site(
+        "s",
+        [SiteNode("n1", 4), SiteNode("n2", 4)],
+        [Partition("p", ("n1", "n2"))],
+        scheduler=SchedulerSettings(select_type=select, select_parameters=("cr_cpu",) * (select != "linear")),
+    )
+    asked = SiteRequest(partitions=("p",), cpus=2)
+    jobs = [Job(f"j{k}", 0, 600, 1, {"cores": 2}, "p", runtime=600, asked=asked) for k in range(6)]
+    run = simulate(Workload.of(Dispatch(site.platform(), jobs, [Queue("p", 60)])), dispatcher=dispatcher, site=site)
+    assert run.violations == [] and int((run.start < 600).sum()) == first

@@ -65,9 +65,9 @@ def test_what_a_dispatcher_does_not_take_from_the_site_is_named():
     )  # fmt: skip
     (told,) = not_obeyed(site)
     for name in (
-        "job_sort_key (cput LOW)", "strict_ordering", "fair_share", "backfill_depth 5", "node_sort_key (ncpus HIGH)",
+        "job_sort_key cput LOW (by the dispatcher pbs alone)", "strict_ordering (by the dispatcher pbs alone)", "fair_share", "backfill_depth 5", "node_sort_key (ncpus HIGH)",
         "placement sets (node_group_key switch)", "max_submit_per_user of the server",
     ):  # fmt: skip
         assert name in told
     (told,) = not_obeyed(site_with(job_sort_formula="queue_priority"))
-    assert told == "not modelled: job_sort_formula (queue_priority)"
+    assert told == "not modelled: job_sort_formula queue_priority (by the dispatcher pbs alone)"

@@ -194,7 +194,7 @@ def test_what_is_not_obeyed_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"select_type": "linear"}, "SelectType=select/linear (nodes are chosen as by cons_tres)"),
+        ({"select_type": "linear"}, "SelectType=select/linear (whole nodes are chosen as by cons_tres)"),
         ({"select_parameters": ("cr_socket",)}, "SelectTypeParameters=cr_socket"),
         ({"priority_type": "multifactor", "priority_flags": ("incr_only",)}, "PriorityFlags=incr_only"),
         ({"usage_reset_period": "daily"}, "PriorityUsageResetPeriod=daily"),
