@@ -367,7 +367,7 @@ def simulate(
     if chosen.scheduler is not None:
         from .slurm.scheduler import SlurmScheduler, counts_cpus
 
-        scheduler = SlurmScheduler(chosen.scheduler.on(site))
+        scheduler = SlurmScheduler(chosen.scheduler.on(site), chosen.scheduler.phases)
     listed = list(own_events if events is None else events)
     of_nodes, of_server = split_events(listed) if listed else ([], [])
     reserved = list(reserved if reservations is None else reservations)

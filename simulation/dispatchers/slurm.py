@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ...errors import WrongValue
 from ...instances.workload import Workload
@@ -61,6 +61,25 @@ OPTIONS: dict[str, Any] = {
 """The settings that decide which job ``slurm`` starts when, and their types; the names are those of ``SchedulerSettings``."""
 
 
+class Phases(NamedTuple):
+    """When the two schedulers run.
+
+    Parameters
+    ----------
+    main, backfill : int
+        When in its period the main scheduler runs, and the backfill scheduler, in s.
+    backfill_first : bool
+        Whether the backfill scheduler is the first where both run in one second.
+    """
+
+    main: int = 0
+    backfill: int = 0
+    backfill_first: bool = False
+
+
+NO_PHASES = Phases()
+
+
 @hashable
 @dataclass(frozen=True)
 class Slurm:
@@ -70,6 +89,8 @@ class Slurm:
     ----------
     overridden : tuple of (str, object)
         Settings of the site that have other values; the names are among ``OPTIONS``.
+    phases : Phases, optional
+        When the two schedulers run.
 
     Raises
     ------
@@ -83,6 +104,7 @@ class Slurm:
     """
 
     overridden: tuple[tuple[str, Any], ...] = ()
+    phases: Phases = NO_PHASES
     name = "slurm"
     needs = frozenset({"one-chunk"})
 

@@ -49,6 +49,10 @@ from .limits import LimitsOf, Minutes, RunningLimit
 # --- The jobs of a log on the nodes of a site.
 
 
+class NoJobStarts(WorkloadError):
+    """The site lets no job of a log start."""
+
+
 class SiteReplay(NamedTuple):
     """What a site makes of a log: its machine, and the jobs that it lets start, on the nodes of their partitions."""
 
@@ -107,7 +111,7 @@ def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
     kept[list(why)] = False
     dropped = [(workload.ids[row], f"never starts: {text}") for row, text in sorted(why.items())]
     if not kept.any():
-        raise WorkloadError(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
+        raise NoJobStarts(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
     report = workload.report.and_also({"never started by the site, left out": len(dropped)}, dropped)
     return workload.keep(kept, report)
 

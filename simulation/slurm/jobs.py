@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.lines import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
+from ...instances.site_columns import SiteColumns
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.dispatch.site_request import NOTHING, SiteRequest
@@ -19,6 +20,7 @@ from ...models.site import SchedulerSettings, Site, SiteNode
 from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
+CANCELLED = "CANCELLED"
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     >>> job.id, job.limit, job.request.account, job.attempts[0].nodes
     ('7', 1200, 'chem', ('n3',))
     """
-    site = workload.site
-    if site is None:
-        raise WorkloadError(
-            f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
-        )
+    site = check_asked(workload)
     offset = workload.unix_start or 0
     made = []
     named = False
@@ -169,7 +167,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
             end = start + int(workload.runtime[k])
             state = recorded.state or ENDED_WELL
             attempts.append(SlurmAttempt(start + offset, end + offset, _hosts(name, recorded.nodes), state))
-            if state == "CANCELLED":
+            if state == CANCELLED:
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
@@ -196,6 +194,15 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
             f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
         )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
+
+
+def check_asked(workload: Workload) -> SiteColumns:
+    """Return what the jobs of a log asked of their site; raise WorkloadError if the log does not say it."""
+    if workload.site is None:
+        raise WorkloadError(
+            f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
+        )
+    return workload.site
 
 
 def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:
