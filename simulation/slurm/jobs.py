@@ -189,7 +189,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 priority=recorded.priority,
             )
         )
-    if made and not named:
+    if any(job.attempts for job in made) and not named:
         raise WorkloadError(
             f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
         )
