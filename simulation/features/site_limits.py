@@ -385,6 +385,7 @@ def tres_of(workload: Workload, platform: Platform) -> dict[str, Ints]:
     for k, name in enumerate(platform.resources):
         if name in w.resources:
             amounts[:, k] = w.job_arrays.amounts[:, w.resources.index(name)]
+    amounts += nodes[:, None] * w.on_each_node(platform.resources)
     whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
     amounts[whole] = np.maximum(amounts[whole], everything[whole])
     column = dict(zip(platform.resources, amounts.T, strict=True))
@@ -426,7 +427,10 @@ def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
     for k, (_, term, kind) in enumerate(distinct.tolist()):
         request = [0 if at < 0 else int(arrays.requests[kind, at]) for at in order]
         here = in_class[sets.number[k]].tolist()
-        fits = [platform.units_on(v, request) if may else 0 for v, may in zip(vectors.tolist(), here, strict=True)]
+        each = [dict(w.node_terms[term].each_node).get(name, 0) for name in platform.resources]
+        fits = [
+            platform.units_on(v, request) if may else 0 for v, may in zip((vectors - each).tolist(), here, strict=True)
+        ]
         best = int(np.argmax(fits))
         per_node = w.node_terms[term].per_node
         most[k] = max(1, fits[best] if per_node is None else min(fits[best], per_node))

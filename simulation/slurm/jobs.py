@@ -16,7 +16,7 @@ from ...instances.site_columns import SiteColumns
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.dispatch.site_request import NOTHING, SiteRequest
-from ...models.site import SchedulerSettings, Site, SiteNode
+from ...models.site import SchedulerSettings, Site
 from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
@@ -235,7 +235,7 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
 
     A log has as many equal units as a job had nodes. A job that asked for CPUs, and not for some on each node, has a unit for
     each CPU or task instead, so that it may be divided otherwise; also one with whole nodes, which takes as many as have these
-    CPUs. A job with GPUs on each node, whose number Slurm chooses, has the fewest equal units. Jobs arrive when they were submitted, not when their
+    CPUs. One with GPUs on each node, whose number Slurm chooses, takes them on each node beside its units. Jobs arrive when they were submitted, not when their
     dependencies were met in the log; those that were submitted on hold, when they were released.
 
     Parameters
@@ -255,12 +255,16 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
 
 
 class Division(NamedTuple):
-    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least."""
+    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least.
+
+    ``beside_units``: whether all else that the log has for each unit is taken once on each node.
+    """
 
     units: int
     cpus: int
     memory: int
     nodes: int
+    beside_units: bool = False
 
 
 def _by_cpu(workload: Workload, site: Site) -> Workload:
@@ -289,7 +293,7 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
             if term.whole_nodes:
                 found = _division_of_whole(asked, site, settings)
             elif asked.gres:
-                found = _division_with_gpus(asked, core, site, settings)
+                found = _division_with_gpus(asked, key[1], key[2], core, site, settings)
             else:
                 found = _division(asked, key[1], key[2], core, site, settings)
             known[*key, term.whole_nodes] = found
@@ -301,8 +305,21 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
         if memory >= 0:
             request[row, memory] = division.memory
         per_node = division.units - division.nodes + 1 if division.nodes > 1 else None
-        of_row[row] = terms.setdefault(term._replace(per_node=per_node), len(terms))
+        term = term._replace(per_node=per_node)
+        if division.beside_units:
+            term = term._replace(each_node=_take_off(request[row], w.resources))
+        of_row[row] = terms.setdefault(term, len(terms))
     return replace(w, units=units, request=request, node_term=of_row, node_terms=tuple(terms))
+
+
+def _take_off(request: Ints, resources: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Take what is neither CPUs nor memory off a request, and return it."""
+    taken = []
+    for k, name in enumerate(resources):
+        if name not in ("cores", "memory") and request[k]:
+            taken.append((name, int(request[k])))
+            request[k] = 0
+    return tuple(taken)
 
 
 def _division(
@@ -323,40 +340,14 @@ def _division(
     return Division(number, each, each * of_cpu, min(number, asked.min_nodes or 1))
 
 
-def _division_with_gpus(asked: SiteRequest, core: int, site: Site, settings: SchedulerSettings) -> Division | None:
-    """Return the fewest equal units of a job with GPUs for each node, whose number Slurm chooses; None: as in the log.
-
-    Slurm may also divide it among more nodes, with more GPUs, if it starts sooner there; units are equal, whatever it does.
-    """
-    of_cpu = memory_of_cpu(asked, site, settings)
-    others = replace(asked, gres=())
-    if of_cpu is None or asked.max_nodes is not None or not may_be_divided(others):
+def _division_with_gpus(
+    asked: SiteRequest, units: int, cpus_of_unit: int, core: int, site: Site, settings: SchedulerSettings
+) -> Division | None:
+    """Return how a job with GPUs for each node may be divided, whose number Slurm chooses; None: as in the log."""
+    if asked.max_nodes is not None or any(each.per != "node" or each.name != "gpu" for each in asked.gres):
         return None
-    if any(each.per != "node" or each.name != "gpu" for each in asked.gres):
-        return None
-    there = {name for part in site.partitions if part.name in asked.partitions[:1] for name in part.nodes}
-    room = [
-        n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu)
-        for n in site.nodes
-        if n.name in there and _has_gpus(n, asked)
-    ]
-    of_task = asked.cpus_per_task or 1
-    cpus = max(asked.cpus or 0, (asked.tasks or 0) * of_task)
-    most = max(room, default=0) // of_task * of_task
-    if not cpus or not most:
-        return None
-    nodes = max(asked.min_nodes or 1, -(-cpus // most))
-    part = max(of_task, core)  # which is not divided
-    each = -(-cpus // (nodes * part)) * part
-    return Division(nodes, each, each * of_cpu, nodes)
-
-
-def _has_gpus(node: SiteNode, asked: SiteRequest) -> bool:
-    """Return whether a node has the GPUs that a job asks of each of its nodes."""
-    number = sum(node.gpus.values())
-    return all(
-        number >= each.number and (not each.type or node.gpus.get(each.type, 0) >= each.number) for each in asked.gres
-    )
+    division = _division(replace(asked, gres=()), units, cpus_of_unit, core, site, settings)
+    return None if division is None else division._replace(beside_units=True)
 
 
 def _division_of_whole(asked: SiteRequest, site: Site, settings: SchedulerSettings) -> Division | None:

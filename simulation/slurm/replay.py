@@ -5,9 +5,9 @@ nodes change. What the scheduler did does not count.
 
 No log says when in its second something happened, nor when in its period a scheduler runs. A second of the replay ends when
 the main scheduler looks: what was submitted in the part of its second that follows is seen a second later, and of the runs,
-which take parts of a second more or less than is recorded, one half is over a second later. Which of them is drawn with a
-seed, and the phases of the two schedulers are spread evenly over seeds that follow each other; two real runs differ in the
-same way.
+which take parts of a second more or less than is recorded, one half is over a second later. The backfill scheduler looks at
+another instant, and sees some of that before. Which is drawn with a seed, and the phases of the two schedulers are spread
+evenly over seeds that follow each other; two real runs differ in the same way.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def free_replay(
     changes = site.events if events is None else events
     place = replace(site, events=tuple(replace(change, time=change.time - offset) for change in changes))
     phases = phases_of(site, seed)
-    recorded = as_recorded(_of_site(log, site), seed, phases.seen)
+    recorded = as_recorded(_of_site(log, site), seed, phases)
     reasons = LastReasons()
     try:
         run = simulate(
@@ -126,16 +126,29 @@ def free_replay(
 
 @dataclass(frozen=True)
 class DrawnPhases:
-    """When the schedulers of a replay run, and the part of a second after which the main one sees nothing of it."""
+    """When the schedulers of a replay run, and what they see of a second.
+
+    Parameters
+    ----------
+    times : Phases
+        When they run.
+    seen : float
+        The part of a second after which the main scheduler sees nothing of it.
+    between : float
+        The share of what it sees a second later that the backfill scheduler sees before.
+    """
 
     times: Phases
     seen: float
+    between: float
 
 
 def phases_of(site: Site, seed: int) -> DrawnPhases:
     """Return when in their periods the two schedulers run; the times of a seed are far from those of the seeds near it.
 
-    The backfill scheduler runs before or after the main one, whichever runs nearer to it.
+    The backfill scheduler runs before or after the main one, whichever runs nearer to it. One second until the main scheduler looks
+    and one period until the backfill scheduler does make 1/2 - 1/(6 period) s on average until the first of both does: this one
+    sees a share of 1/(3 period) before.
 
     Parameters
     ----------
@@ -151,7 +164,10 @@ def phases_of(site: Site, seed: int) -> DrawnPhases:
     after_main = (backfill - seen) % 1
     second = round(backfill - seen - after_main)
     first = after_main >= 0.5
-    return DrawnPhases(Phases(int(main), second + first, first), seen)
+    between = 0.0
+    if site.scheduler.scheduler_type == "backfill" and site.scheduler.bf_interval > 0:
+        between = 1 / (3 * site.scheduler.bf_interval)
+    return DrawnPhases(Phases(int(main), second + first, first), seen, between)
 
 
 def _begin_before(log: Workload, site: Site, begin: int) -> int:
@@ -172,7 +188,7 @@ def _of_site(log: Workload, site: Site) -> Workload:
     return replace(log, resources=tuple(log.resources[k] for k in kept), request=log.request[:, kept], chunks={})
 
 
-def as_recorded(log: Workload, seed: int, seen: float) -> Workload:
+def as_recorded(log: Workload, seed: int, phases: DrawnPhases) -> Workload:
     """Return the jobs of a log as they were submitted first, with what happens within a second as it is drawn.
 
     Jobs that were cancelled as they ran have their time limits: when they are cancelled is an event.
@@ -183,15 +199,15 @@ def as_recorded(log: Workload, seed: int, seen: float) -> Workload:
         The log.
     seed : int
         Seed of the fractions of seconds.
-    seen : float
-        The part of a second after which what is submitted is seen in the next one.
+    phases : DrawnPhases
+        What the schedulers see of a second.
     """
     site = check_asked(log)
     submit = _first_submissions(log)
     held = np.array([request.held for request in site.requests], np.bool_)[site.request]
     random = np.random.default_rng(seed)
-    later = random.random(len(log)) > seen
-    longer = random.random(len(log)) < 0.5
+    later = (random.random(len(log)) > phases.seen) & (random.random(len(log)) >= phases.between)
+    longer = random.random(len(log)) < (1 - phases.between) / 2
     rows = replace(
         log,
         submit=submit,

@@ -145,6 +145,17 @@ def _with_shares(trace: TraceArrays, workload: Workload, site: Site) -> TraceArr
     )
 
 
+def _with_each_node(trace: TraceArrays, workload: Workload, resources: Sequence[str]) -> TraceArrays:
+    """Return the arrays with what jobs take on each of their nodes; jobs that take other amounts there are of other kinds."""
+    each = workload.on_each_node(resources)
+    if not each.any():
+        return trace
+    amounts = np.zeros((len(workload), trace.capacity.shape[1]), np.int64)
+    amounts[:, : each.shape[1]] = each
+    _, sample, kind = np.unique(np.column_stack([trace.kind, each]), axis=0, return_index=True, return_inverse=True)
+    return trace._replace(each_node=amounts, kind=kind.ravel().astype(np.int64), kind_job=sample.astype(np.int64))
+
+
 @compiled
 def _write_running(
     rows: Ints,
@@ -173,6 +184,8 @@ def _write_running(
             machine.pieces[at, c.PIECE_NODE] = n
             for i in range(machine.free.shape[1]):
                 amount = share[k] * machine.request[j, i]
+                if machine.each_node.shape[0] > 0:
+                    amount += machine.each_node[j, i]
                 if machine.jobs[j, c.WHOLE]:
                     amount = machine.total[n, i]
                 machine.pieces[at, c.PIECE_FREE + i] = amount
@@ -345,6 +358,7 @@ class SharedTables:
             if job.array and job.request.array_limit:
                 self.arrays[arrays[job.array], c.MOST_TASKS] = job.request.array_limit
         self.request: Ints = trace.request
+        self.each_node: Ints = trace.each_node
         self._kind = trace.kind
         most = np.minimum(trace.most, MANY)
         table = np.zeros((size, c.JOB_COLUMNS), np.int64)
@@ -628,7 +642,7 @@ class SharedTables:
             self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
-            self._kind, self._tried, self.request,
+            self._kind, self._tried, self.request, self.each_node,
             self._whole_fit, self._whole_nodes, self.reason, self.planned, self._work,
         )  # fmt: skip
 
@@ -733,7 +747,7 @@ class SlurmScheduler(Feature):
         order = trace.order
         number, task = numbers[order].T
         trace = trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
-        return _with_shares(trace, workload, self.site)
+        return _with_each_node(_with_shares(trace, workload, self.site), workload, self.site.platform().resources)
 
     def begin(self, engine: Replay) -> None:
         """Make the tables of the jobs."""
