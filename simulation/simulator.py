@@ -200,7 +200,7 @@ def _advice(given: Any) -> str:
 def simulate(
     workload: Workload | Trace | Dispatch | Instance | str | Path,
     platform: Platform | str | Policy | None = None,
-    dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
+    dispatcher: str | Policy | Dispatcher | Slurm | type[Dispatcher] = "easy",
     *,
     predictor: str | Predictor | type[Predictor] | None = None,
     allocator: str | Allocator | type[Allocator] = BEST_FIT,
@@ -487,7 +487,7 @@ def simulate(
     return simulation
 
 
-def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> Chosen:
+def _dispatcher(what: str | Policy | Dispatcher | Slurm | type[Dispatcher]) -> Chosen:
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return Chosen.of(named.make(), what, named.predictor)

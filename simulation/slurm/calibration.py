@@ -455,6 +455,17 @@ def one_step(
     ----------
     jobs, site, events, begin, within
         As those of ``calibrate``.
+
+    Examples
+    --------
+    >>> from schedlab.models.dispatch.site_request import SiteRequest
+    >>> from schedlab.models.site import Partition, SiteNode
+    >>> from schedlab.simulation.slurm.jobs import SlurmAttempt
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)], scheduler=SchedulerSettings())
+    >>> job = SlurmJob("1", "ana", 0, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(0, 30, ("n1",)),))
+    >>> late = SlurmJob("2", "ana", 5, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(50, 80, ("n1",)),))
+    >>> [(wrong.time, wrong.job, wrong.recorded) for wrong in one_step([job, late], site).wrong]
+    [(30, '2', 50)]
     """
     changes = node_changes(site, events, jobs)
     history = recorded_history(jobs, changes)

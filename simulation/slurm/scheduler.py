@@ -371,7 +371,11 @@ class SharedTables:
         table[:, c.MAX_NODES] = np.where(asked_most > 0, np.clip(asked_most, least, trace.units), 0)
         self._allow_more_nodes()
         table[:, c.CPUS_PER_TASK] = 1
-        table[:, c.PER_NODE] = most
+        divided = (most > 1) & ~trace.whole.astype(np.bool_)
+        of_least = (
+            divided & (least > 1) & (most == trace.units - least + 1)
+        )  # what the least number of nodes leaves for one
+        table[:, c.PER_NODE] = np.where(of_least, MANY, most)
         self._unit_columns(table)
         table[:, c.WHOLE] = trace.whole
         table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]

@@ -81,7 +81,7 @@ def fits_on(trace: TraceArrays, free: Ints, p: int, j: int, request: Ints, units
             left = free[r] - trace.each_node[j, r]
             if left < most * request[r]:
                 most = max(0, left // request[r]) if request[r] > 0 and left > 0 else 0
-        return most
+        return int(most)
     return units_that_fit(free, request, most)
 
 

@@ -236,15 +236,11 @@ def test_no_moment_has_more_than_a_partition_allows(seed: int, tmp_path: Path) -
 @needs_lab
 @pytest.mark.parametrize("name", ["simple", "full"])
 def test_the_jobs_of_a_recording_start_as_second_by_second(name: str) -> None:
-    """They asked for CPUs, memory, whole nodes, licences, in arrays, with dependencies; all run, and no node fails.
-
-    Those with GPUs on each node are left out: in the log they have as many units as they had nodes.
-    """
+    """They asked for CPUs, memory, whole nodes, GPUs on each node, licences, in arrays, with dependencies; all run, and no node fails."""
     site, log = recording(name)
     assert log.recorded_start is not None and log.site is not None
     once = ~np.isin(np.arange(len(log)), list(log.site.attempts))
-    plain = np.array([not request.gres for request in log.site.requests])[log.site.request]
-    ran = log.keep((log.recorded_start >= 0) & once & plain)
+    ran = log.keep((log.recorded_start >= 0) & once)
     site = replace(site, events=())
     run = sl.simulate(ran, dispatcher="slurm", site=site, events=[])
     assert run.violations == []
