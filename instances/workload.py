@@ -187,6 +187,10 @@ def node_terms_of(
 # --- A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load.
 
 
+class NoJobFits(WorkloadError):
+    """The platform can hold no job of a log."""
+
+
 def fitting(workload: Workload, platform: Platform) -> Workload:
     """Return the workload of the jobs that the empty platform can hold, with requests of its resources.
 
@@ -223,7 +227,7 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
     ]
     report = w.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
     if gone.all():
-        raise WorkloadError(
+        raise NoJobFits(
             f"{w.name}: the platform can hold none of the {how_many(len(w), 'job')}; the first one {dropped[0][1]}"
         )
     return here.keep(~gone, report)

@@ -312,6 +312,31 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
     return replace(w, units=units, request=request, node_term=of_row, node_terms=tuple(terms))
 
 
+def without_rounding(workload: Workload, site: Site) -> Workload:
+    """Return the rows of a log in which jobs whose CPUs are no multiple of their nodes have a unit for each CPU or task.
+
+    A log has equal units, which are rounded up: 5 CPUs on nodes of 1 and 4 are no 2 units of 3, which would not fit there.
+    """
+    w = workload
+    settings = site.scheduler
+    if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
+        return w
+    cores = w.resources.index("cores")
+    core = max(threads_of(site, settings), default=1)
+    asked_cpus = np.array([request.cpus or 0 for request in w.site.requests], np.int64)[w.site.request]
+    units = w.units.copy()
+    request = w.request.copy()
+    for row in np.flatnonzero((asked_cpus > 0) & (w.units * w.request[:, cores] > asked_cpus)).tolist():
+        division = _division(w.site.asked(row), int(units[row]), int(request[row, cores]), core, site, settings)
+        if division is None:
+            continue
+        units[row] = division.units
+        request[row, cores] = division.cpus
+        if "memory" in w.resources:
+            request[row, w.resources.index("memory")] = division.memory
+    return replace(w, units=units, request=request)
+
+
 def _take_off(request: Ints, resources: Sequence[str]) -> tuple[tuple[str, int], ...]:
     """Take what is neither CPUs nor memory off a request, and return it."""
     taken = []

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...instances.log_preparation import cancellations
-from ...instances.workload import Workload
+from ...instances.workload import NoJobFits, Workload
 from ...models.array_types import Bools, Floats, Ints
 from ...models.language import Violation
 from ...models.node_states import NodeEvent
@@ -30,7 +30,7 @@ from ..features.feature import Feature, Replay
 from ..features.site_limits import NoJobStarts, node_events_of
 from ..result import Simulation
 from ..simulator import simulate
-from .jobs import CANCELLED, SlurmJob, check_asked
+from .jobs import CANCELLED, SlurmJob, check_asked, without_rounding
 from .scheduler import SlurmScheduler
 
 REQUEUED = "REQUEUED"  # the state of a run that was put back into the queue
@@ -103,7 +103,7 @@ def free_replay(
     changes = site.events if events is None else events
     place = replace(site, events=tuple(replace(change, time=change.time - offset) for change in changes))
     phases = phases_of(site, seed)
-    recorded = as_recorded(_of_site(log, site), seed, phases)
+    recorded = as_recorded(without_rounding(_of_site(log, site), site), seed, phases)
     reasons = LastReasons()
     try:
         run = simulate(
@@ -114,7 +114,7 @@ def free_replay(
             begin=None if begin is None else _begin_before(recorded, site, begin - offset),
             features=[reasons] if explain else [],
         )
-    except NoJobStarts:
+    except (NoJobFits, NoJobStarts):
         return FreeReplay(None, {}, {})
     except SimulationError as e:
         if not e.waiting or e.partial is None:

@@ -300,12 +300,8 @@ def enforced(centre, tmp_path):
     ("dispatchers", "change", "words"),
     [
         ("fcfs", "account.chem.GrpSubmit = 500", "dispatcher fcfs does not obey GrpSubmitJobs (1 time; "),
-        (
-            "slurm",
-            "account.chem.GrpWall = 60",
-            "dispatcher slurm does not obey GrpTRESMins and GrpWall, which Slurm enforces with PriorityType=priority/multifactor alone",
-        ),
-        ("slurm", "account.chem.GrpSubmit = 500", "dispatcher slurm does not obey GrpSubmitJobs (1 time; "),
+        ("slurm", "account.chem.GrpWall = 60", "dispatcher slurm does not obey grp_wall of account chem"),
+        ("slurm", "account.chem.GrpSubmit = 500", "dispatcher slurm does not obey grp_submit of account chem"),
         ("slurm", "account.chem.MaxSubmit = 3", "dispatcher slurm does not obey max_submit of account chem"),
         ("fcfs", "account.chem.MaxSubmit = 3", "dispatcher fcfs does not obey max_submit of account chem"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from schedlab.models import Association, Chunk, Dependency, Limits, NodeEvent, Partition, Site
+from schedlab.models import Association, Chunk, Dependency, Limits, NodeEvent, Partition, Site, SiteNode
 from schedlab.simulation import SlurmAttempt, SlurmJob, attempts_of, free_replay, slurm_jobs
 from schedlab.simulation.slurm.replay import as_recorded, phases_of, recorded_events
 from simulation.slurm.small_slurm import job, log_of, ran, settings, site
@@ -170,3 +170,11 @@ def test_a_limit_is_named_as_the_reason() -> None:
     )
     jobs = [job(k, 8, submit=k, account="chem", attempts=ran(10 * k, 10 * k + 9, "n1", "n2")) for k in (1, 2)]
     assert replay(place, jobs, explain=True).reasons == {"2": "grp_tres cpu of account chem"}
+
+
+def test_cpus_that_are_no_multiple_of_the_nodes_are_not_rounded_up() -> None:
+    """5 CPUs on nodes of 1 and 4: as equal units they would be 6."""
+    place = site(machine=[SiteNode("n1", 1), SiteNode("n2", 4)])
+    log = log_of([job(1, 5, attempts=ran(0, 10, "n1", "n2"))], place)
+    rounded = replace(log, units=np.array([2]), request=np.array([[3]]))
+    assert free_replay(rounded, place).waited == free_replay(log, place).waited != {}
