@@ -27,7 +27,7 @@ from ...models.site import SchedulerSettings, Site
 from ..dispatchers.slurm import Phases, Slurm
 from ..errors import SimulationError
 from ..features.feature import Feature, Replay
-from ..features.site_limits import NoJobStarts, node_events_of
+from ..features.site_limits import NoJobStarts, names_of_reservations, node_events_of
 from ..result import Simulation
 from ..simulator import simulate
 from .jobs import CANCELLED, SlurmJob, check_asked, without_rounding
@@ -185,6 +185,15 @@ def _of_site(log: Workload, site: Site) -> Workload:
     """Return the jobs of a log without what the site does not count, such as memory; of heterogeneous ones, the first component."""
     known = site.platform().resources
     kept = [k for k, name in enumerate(log.resources) if name in known]
+    site_of_log = check_asked(log)
+    reserved = {r.name for r in site.reservations}
+    requests = tuple(
+        request if reserved.intersection(names_of_reservations(request)) else replace(request, reservation="")
+        for request in site_of_log.requests
+    )
+    log = replace(
+        log, site=replace(site_of_log, requests=requests)
+    )  # jobs start without a reservation that is not known
     return replace(log, resources=tuple(log.resources[k] for k in kept), request=log.request[:, kept], chunks={})
 
 
