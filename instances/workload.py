@@ -138,7 +138,13 @@ def _moved(job: Job, seconds: int) -> Job:
 
 
 class NodeTerms(NamedTuple):
-    """What a job asks of its nodes beyond amounts, and its licences; the fields are those of ``Job``.
+    """What a job asks of its nodes beyond the amounts of its units, and its licences; the other fields are those of ``Job``.
+
+    Parameters
+    ----------
+    each_node : tuple of (str, int)
+        What it takes on each of its nodes, beside what its units take, as resource and amount: GPUs that are asked for each node,
+        whatever the number of nodes is. Only replays under ``slurm`` have such jobs.
 
     Examples
     --------
@@ -151,12 +157,20 @@ class NodeTerms(NamedTuple):
     per_node: int | None = None
     whole_nodes: bool = False
     licences: tuple[tuple[str, int], ...] = ()
+    each_node: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, job: Job) -> NodeTerms:
         """Return what a job asks for."""
         licences = tuple(sorted(job.licences.items())) if job.licences else ()
         return cls(job.nodes, job.features, job.per_node, job.whole_nodes, licences)
+
+
+def _fields_of_job(terms: NodeTerms) -> dict[str, Any]:
+    """Return the fields of a job with these terms; it has none for what it takes on each node."""
+    fields = terms._asdict() | {"licences": dict(terms.licences)}
+    del fields["each_node"]
+    return fields
 
 
 def node_terms_of(
@@ -169,6 +183,10 @@ def node_terms_of(
 
 
 # --- A workload on a platform: the jobs that it can hold, the offered load, and submit times that are rescaled to a load.
+
+
+class NoJobFits(WorkloadError):
+    """The platform can hold no job of a log."""
 
 
 def fitting(workload: Workload, platform: Platform) -> Workload:
@@ -207,7 +225,7 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
     ]
     report = w.report.and_also({"larger than the platform, left out": len(dropped)}, dropped)
     if gone.all():
-        raise WorkloadError(
+        raise NoJobFits(
             f"{w.name}: the platform can hold none of the {how_many(len(w), 'job')}; the first one {dropped[0][1]}"
         )
     return here.keep(~gone, report)
@@ -680,10 +698,13 @@ class Workload:
     @cached_property
     def _fields_of_terms(self) -> list[dict[str, Any]]:
         """For each of ``node_terms`` the fields of a job; none where it asks for nothing, as in most logs."""
-        return [
-            {} if terms == NodeTerms() else terms._asdict() | {"licences": dict(terms.licences)}
-            for terms in self.node_terms
-        ]
+        return [{} if terms == NodeTerms() else _fields_of_job(terms) for terms in self.node_terms]
+
+    def on_each_node(self, resources: Sequence[str]) -> Ints:
+        """Return what each job takes of some resources on each of its nodes, beside what its units take, shape (jobs, resources)."""
+        amounts = [[dict(terms.each_node).get(name, 0) for name in resources] for terms in self.node_terms]
+        of_terms: Ints = np.array(amounts, np.int64).reshape(len(amounts), len(resources))
+        return of_terms[self.node_term]
 
     @arguments.checked
     def dispatch(self, platform: Platform, objective: str = "waiting", durations: Durations = "walltime") -> Dispatch:

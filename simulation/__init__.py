@@ -87,7 +87,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
     "shadow": ("Answer", "compare", "comparisons_to_json", "faults"),
     "slurm.calibration": ("agreement", "not_obeyed", "one_step", "priority_begin"),
     "slurm.jobs": ("SlurmAttempt", "SlurmJob", "as_submitted", "slurm_jobs"),
-    "slurm.replay": ("SlurmReplay", "node_changes"),
+    "slurm.replay": ("FreeReplay", "free_replay"),
     "verify_features": ("PreemptionRules",),
 }
 __getattr__ = names_later(__name__, LATER, inner=INNER)

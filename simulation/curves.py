@@ -76,14 +76,27 @@ def utilisation(simulation: ReplayData, resource: str) -> tuple[Ints, Ints]:
     s = simulation
     if resource not in s.platform.resources:
         raise UnknownName("resource", resource, list(s.platform.resources))
-    return usage(s.workload, resource, s.start, s.end, s.history)
+    p = s.placement
+    before = np.concatenate([[0], np.cumsum(np.maximum(p.high - p.low + 1, 0))])
+    return usage(s.workload, resource, s.start, s.end, s.history, before[p.first[1:]] - before[p.first[:-1]])
 
 
 def usage(
-    workload: Workload, resource: str, start: Ints, end: Ints, history: History | None = None
+    workload: Workload,
+    resource: str,
+    start: Ints,
+    end: Ints,
+    history: History | None = None,
+    nodes: Ints | None = None,
 ) -> tuple[Ints, Ints]:
-    """Return the curve of the amount of a resource in use by all attempts and the jobs that run at the begin."""
+    """Return the curve of the amount of a resource in use by all attempts and the jobs that run at the begin.
+
+    ``nodes``: the number of nodes of the last attempt of each job, shape (jobs,); None: each has one at least.
+    """
     amount = workload.job_arrays.amounts[:, workload.resources.index(resource)]
+    each = workload.on_each_node([resource])[:, 0]
+    if each.any():
+        amount = amount + each * (1 if nodes is None else nodes)
     if workload.running:
         held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
         more = np.array(held, np.int64)

@@ -232,7 +232,11 @@ class Ledger:
         chunks = [self.trace.request[j], *(self.trace.further_request[row] for row in rows)]
         requests = [dict(zip(names, request.tolist(), strict=False)) for request in chunks]
         on = self.nodes_of(j) if nodes is None else nodes
-        return [Use(n, q, start, end) for n, q in zip(on, requests, strict=False)]
+        uses = [Use(n, q, start, end) for n, q in zip(on, requests, strict=False)]
+        if len(self.trace.each_node) and self.trace.each_node[j].any():
+            each = dict(zip(names, self.trace.each_node[j].tolist(), strict=False))
+            uses += [Use(dict.fromkeys(part, 1), each, start, end) for part in on]
+        return uses
 
     def start_of(self, j: int) -> int:
         """Return the start of the attempt of a running job in seconds."""

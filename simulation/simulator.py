@@ -197,7 +197,7 @@ def _advice(given: Any) -> str:
 def simulate(
     workload: Workload | Trace | Dispatch | Instance | str | Path,
     platform: Platform | str | Policy | None = None,
-    dispatcher: str | Policy | Dispatcher | type[Dispatcher] = "easy",
+    dispatcher: str | Policy | Dispatcher | Slurm | type[Dispatcher] = "easy",
     *,
     predictor: str | Predictor | type[Predictor] | None = None,
     allocator: str | Allocator | type[Allocator] = BEST_FIT,
@@ -366,7 +366,7 @@ def simulate(
     if chosen.scheduler is not None:
         from .slurm.scheduler import SlurmScheduler, counts_cpus
 
-        scheduler = SlurmScheduler(chosen.scheduler.on(site))
+        scheduler = SlurmScheduler(chosen.scheduler.on(site), chosen.scheduler.phases)
     listed = list(own_events if events is None else events)
     of_nodes, of_server = split_events(listed) if listed else ([], [])
     reserved = list(reserved if reservations is None else reservations)
@@ -486,7 +486,7 @@ def simulate(
     return simulation
 
 
-def _dispatcher(what: str | Policy | Dispatcher | type[Dispatcher]) -> Chosen:
+def _dispatcher(what: str | Policy | Dispatcher | Slurm | type[Dispatcher]) -> Chosen:
     if isinstance(what, str):
         named = parse_dispatcher(what)
         return Chosen.of(named.make(), what, named.predictor)

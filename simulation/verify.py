@@ -402,6 +402,21 @@ def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
         end = np.append(end, [r.true_end for r in w.running])
         request = np.vstack([request, [[r.job.request.get(n, 0) for n in platform.resources] for r in w.running]])
         ids = [*ids, *(r.job.id for r in w.running)]
+    each = w.on_each_node(platform.resources)
+    rows_of_jobs = np.flatnonzero(each.any(axis=1))
+    if rows_of_jobs.size:
+        ranges = [np.arange(p.first[k], p.first[k + 1]) for k in rows_of_jobs.tolist()]
+        again = np.concatenate(ranges)
+        first = np.append(first, first[-1] + np.cumsum([len(listed) for listed in ranges]))
+        low, high, units = (
+            np.append(low, p.low[again]),
+            np.append(high, p.high[again]),
+            np.append(units, np.ones_like(again)),
+        )
+        start = np.append(start, replay.start[rows_of_jobs])
+        end = np.append(end, np.where(started, replay.end, replay.start)[rows_of_jobs])
+        request = np.vstack([request, each[rows_of_jobs]])
+        ids = [*ids, *(w.ids[k] for k in rows_of_jobs.tolist())]
     excess = excesses(start, end, first, low, high, units, request, capacity)
     listed = []
     for node, r, time, used, job in list(zip(*(column.tolist() for column in excess), strict=True))[:MOST]:

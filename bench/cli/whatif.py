@@ -515,14 +515,13 @@ class Question:
         """Return a replay by the rules of Slurm."""
         from ...simulation.slurm.calibration import priority_begin  # numba: half of the start of the command line
         from ...simulation.slurm.jobs import slurm_jobs
-        from ...simulation.slurm.replay import SlurmReplay
+        from ...simulation.slurm.replay import free_replay
 
         jobs = slurm_jobs(self.log)
         if variant.change not in self.begins:
             self.begins[variant.change] = priority_begin(jobs, variant.site)
-        run = SlurmReplay(variant.site, jobs, seed=seed, begin=self.begins[variant.change])
-        run.run()
-        waits = run.waits()
+        begin = self.begins[variant.change]
+        waits = free_replay(self.log, variant.site, seed=seed, begin=begin).waits(jobs)
         waited = np.where(np.isnan(waits), -1, np.rint(waits)).astype(np.int64)
         submit = np.array([job.submit for job in jobs], np.int64)
         took = np.array([_took(job) for job in jobs], np.int64)

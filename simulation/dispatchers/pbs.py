@@ -17,8 +17,8 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.workload import Workload
 from ...models.array_types import Floats, Ints
-from ...models.excerpt import excerpt
 from ...models.site import PBSSettings, Site
+from ...models.words import excerpt
 from .policy import Policy, by_release
 
 # --- Formulas: Python expressions of numbers and names, whose values are arrays with one number per job.

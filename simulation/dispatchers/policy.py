@@ -32,7 +32,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -95,6 +95,25 @@ OPTIONS: dict[str, Any] = {
 """The settings that decide which job ``slurm`` starts when, and their types; the names are those of ``SchedulerSettings``."""
 
 
+class Phases(NamedTuple):
+    """When the two schedulers run.
+
+    Parameters
+    ----------
+    main, backfill : int
+        When in its period the main scheduler runs, and the backfill scheduler, in s.
+    backfill_first : bool
+        Whether the backfill scheduler is the first where both run in one second.
+    """
+
+    main: int = 0
+    backfill: int = 0
+    backfill_first: bool = False
+
+
+NO_PHASES = Phases()
+
+
 @hashable
 @dataclass(frozen=True)
 class Slurm:
@@ -104,6 +123,8 @@ class Slurm:
     ----------
     overridden : tuple of (str, object)
         Settings of the site that have other values; the names are among ``OPTIONS``.
+    phases : Phases, optional
+        When the two schedulers run.
 
     Raises
     ------
@@ -117,6 +138,7 @@ class Slurm:
     """
 
     overridden: tuple[tuple[str, Any], ...] = ()
+    phases: Phases = NO_PHASES
     name = "slurm"
     needs = frozenset({"one-chunk"})
 

@@ -49,6 +49,10 @@ from .limits import LimitsOf, Minutes, RunningLimit
 # --- The jobs of a log on the nodes of a site.
 
 
+class NoJobStarts(WorkloadError):
+    """The site lets no job of a log start."""
+
+
 class SiteReplay(NamedTuple):
     """What a site makes of a log: its machine, and the jobs that it lets start, on the nodes of their partitions."""
 
@@ -183,7 +187,7 @@ def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
     kept[list(why)] = False
     dropped = [(workload.ids[row], f"never starts: {text}") for row, text in sorted(why.items())]
     if not kept.any():
-        raise WorkloadError(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
+        raise NoJobStarts(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
     report = workload.report.and_also({"never started by the site, left out": len(dropped)}, dropped)
     return workload.keep(kept, report)
 
@@ -458,6 +462,7 @@ def tres_of(workload: Workload, platform: Platform) -> dict[str, Ints]:
     for k, name in enumerate(platform.resources):
         if name in w.resources:
             amounts[:, k] = w.job_arrays.amounts[:, w.resources.index(name)]
+    amounts += nodes[:, None] * w.on_each_node(platform.resources)
     whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
     amounts[whole] = np.maximum(amounts[whole], everything[whole])
     column = dict(zip(platform.resources, amounts.T, strict=True))
@@ -499,7 +504,10 @@ def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
     for k, (_, term, kind) in enumerate(distinct.tolist()):
         request = [0 if at < 0 else int(arrays.requests[kind, at]) for at in order]
         here = in_class[sets.number[k]].tolist()
-        fits = [platform.units_on(v, request) if may else 0 for v, may in zip(vectors.tolist(), here, strict=True)]
+        each = [dict(w.node_terms[term].each_node).get(name, 0) for name in platform.resources]
+        fits = [
+            platform.units_on(v, request) if may else 0 for v, may in zip((vectors - each).tolist(), here, strict=True)
+        ]
         best = int(np.argmax(fits))
         per_node = w.node_terms[term].per_node
         most[k] = max(1, fits[best] if per_node is None else min(fits[best], per_node))

@@ -5,28 +5,34 @@ starts now; of the answers and of the recorded starts, how many agree? A wrong r
 it is wrong. **Free**: the site is replayed from the submissions on. A free replay is chaotic: what happens within a second is
 not recorded, and one other decision moves all that follow. So there are several replays with other fractions of seconds; how
 much they differ from each other is as much as a recording can be expected to differ from them.
+
+A free replay (``replay``) is a run of the engine. One step has no loop: recorded events set a state (``SlurmState``) whose tables
+take requests as Slurm has them, since jobs must be on their recorded nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import WrongValue
 from ...instances.files.reading import WorkloadError
+from ...instances.sites.of_log import with_draining
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats
-from ...models.node_states import NodeEvent
+from ...models.node_states import EVERY, NodeEvent
 from ...models.site import SchedulerSettings, Site
 from ...models.words import how_many
 from ..features.site_limits import not_obeyed_settings
 from ..metrics import cpus_asked
 from .events import main_delay
 from .jobs import SlurmJob, slurm_jobs
-from .replay import SlurmReplay, What, moments, node_changes, recorded_events
+from .replay import FreeReplay, free_replay
 from .state import REQUEUE_DELAY, SlurmState
 
 WITHIN = 2  # s: a start is predicted if it was recorded at most so much later
@@ -222,7 +228,7 @@ class Calibration:
 
 
 def calibrate(
-    log: Workload | Sequence[SlurmJob],
+    log: Workload,
     site: Site,
     *,
     events: Sequence[NodeEvent] | None = None,
@@ -236,7 +242,7 @@ def calibrate(
 
     Parameters
     ----------
-    log : Workload or sequence of SlurmJob
+    log : Workload
         The jobs, with what they asked of their site and what was recorded.
     site : Site
         The site that ran them, of kind ``"slurm"``.
@@ -265,7 +271,7 @@ def calibrate(
     WrongValue
         A job names a partition that the site does not have, or ``replays`` is below 1.
     """
-    jobs = slurm_jobs(log) if isinstance(log, Workload) else list(log)
+    jobs = slurm_jobs(log)
     if not any(job.attempts for job in jobs):
         raise WorkloadError("no job of the log started; a calibration compares starts")
     if replays < 1:
@@ -275,11 +281,11 @@ def calibrate(
         begin = priority_begin(jobs, site, events=changes)
     one = one_step(jobs, site, events=changes, begin=begin, within=within)
     recorded = np.array([np.nan if job.wait is None else job.wait for job in jobs], float)
-    runs = [SlurmReplay(site, jobs, changes, seed + k, begin) for k in range(replays)]
-    for done, run in enumerate(runs, 1):
-        on_progress(done, replays + 1)
-        run.run()
-    waits = np.array([run.waits() for run in runs])
+    runs = []
+    for k in range(replays):
+        on_progress(k + 1, replays + 1)
+        runs.append(free_replay(log, site, events=changes, seed=seed + k, begin=begin, explain=k == 0))
+    waits = np.array([run.waits(jobs) for run in runs])
     both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
     mean = np.where(both, waits.mean(axis=0), np.nan)
     lacking = ~np.isnan(recorded) & ~both
@@ -299,13 +305,20 @@ def calibrate(
         not_compared=tuple(jobs[k].id for k in np.flatnonzero(lacking)),
         only_replayed=tuple(jobs[k].id for k in np.flatnonzero(further)),
         worst=tuple(
-            LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].why(int(k)))
+            LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].reasons.get(jobs[k].id, "None"))
             for k in order
             if errors[k] > 0
         ),
         verdict=_verdict(one, free),
-        not_modelled=(*site.not_modelled, *not_obeyed(site), *_not_obeyed_requests(jobs)),
+        not_modelled=(*site.not_modelled, *not_obeyed(site), *_not_obeyed_requests(jobs), *_broken(runs)),
     )
+
+
+def _broken(runs: Sequence[FreeReplay]) -> list[str]:
+    """Return the faults of free replays."""
+    return [
+        f"free replay {k} breaks a rule: {fault.message}" for k, run in enumerate(runs, 1) for fault in run.violations
+    ]
 
 
 def _not_obeyed_requests(jobs: Sequence[SlurmJob]) -> list[str]:
@@ -442,9 +455,20 @@ def one_step(
     ----------
     jobs, site, events, begin, within
         As those of ``calibrate``.
+
+    Examples
+    --------
+    >>> from schedlab.models.dispatch.jobs import SiteRequest
+    >>> from schedlab.models.site import Partition, SiteNode
+    >>> from schedlab.simulation.slurm.jobs import SlurmAttempt
+    >>> site = Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)], scheduler=SchedulerSettings())
+    >>> job = SlurmJob("1", "ana", 0, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(0, 30, ("n1",)),))
+    >>> late = SlurmJob("2", "ana", 5, 60, SiteRequest(cpus=4), attempts=(SlurmAttempt(50, 80, ("n1",)),))
+    >>> [(wrong.time, wrong.job, wrong.recorded) for wrong in one_step([job, late], site).wrong]
+    [(30, '2', 50)]
     """
     changes = node_changes(site, events, jobs)
-    history = recorded_events(jobs, changes)
+    history = recorded_history(jobs, changes)
     first = min((event.time for event in history), default=0)
     last = max((event.time for event in history), default=0)
     state = SlurmState(site, jobs, first if begin is None else begin, last)
@@ -542,7 +566,7 @@ def _begin_by_usage(
 def _error_at_submission(jobs: Sequence[SlurmJob], site: Site, events: Sequence[NodeEvent] | None, begin: int) -> float:
     """Return the median error of the priorities at the submissions if updates count from ``begin``; infinite without any."""
     changes = node_changes(site, events, jobs)
-    history = recorded_events(jobs, changes)
+    history = recorded_history(jobs, changes)
     state = SlurmState(site, jobs, begin, max(event.time for event in history))
     errors = []
     for time, at_once in moments(history):
@@ -595,7 +619,7 @@ def _computed_at(
 ) -> tuple[int, list[float]]:
     """Return how many recorded priorities are equal if updates count from ``begin``, and when each was computed."""
     changes = node_changes(site, events, jobs)
-    history = recorded_events(jobs, changes)
+    history = recorded_history(jobs, changes)
     state = SlurmState(site, jobs, begin, max(event.time for event in history))
     period = state.settings.calc_period
     agreeing = 0
@@ -627,3 +651,98 @@ def _set(state: SlurmState, jobs: Sequence[SlurmJob], subject: int, what: What, 
         state.end(subject, time, attempts[number].state, requeued=number + 1 < len(attempts))
     elif what == What.CANCEL:
         state.cancel(subject, time)
+
+
+# --- What was recorded, in order.
+
+
+class What(IntEnum):
+    """Kinds of recorded events, in the order in which those of one time happen."""
+
+    END = 0
+    NODE = 1
+    CANCEL = 2
+    SUBMIT = 3
+    START = 4
+
+
+class SlurmEvent(NamedTuple):
+    """A recorded event: its time, its kind, and the job or the node, by index; the number of the attempt, or what a node does."""
+
+    time: int
+    what: What
+    subject: int
+    number: int = 0
+
+
+class NodeChange(NamedTuple):
+    """A node begins or ceases to take jobs."""
+
+    time: int
+    node: int
+    up: bool
+
+
+def node_changes(site: Site, events: Sequence[NodeEvent] | None, jobs: Sequence[SlurmJob]) -> list[NodeChange]:
+    """Return the changes of the nodes of a site, in order; those of nodes that were drained as jobs ran on them show.
+
+    Parameters
+    ----------
+    site : Site
+        The site.
+    events : sequence of NodeEvent or None
+        The recorded changes. None: those of the site.
+    jobs : sequence of SlurmJob
+        What ran on the nodes.
+    """
+    index = {n.name: k for k, n in enumerate(n for n in site.nodes if n.state != "future")}
+    runs = runs_of(jobs)
+    changes: list[NodeChange] = []
+    listed = sorted(site.events if events is None else events, key=lambda event: event.time)
+    for event in with_draining(listed, lambda name: runs.get(name, ())):
+        state = event.effect.state
+        names = index if EVERY in event.nodes else event.nodes
+        up = state is None or state.starts
+        changes.extend(NodeChange(event.time, index[name], up) for name in names if name in index)
+    return changes
+
+
+def runs_of(jobs: Sequence[SlurmJob]) -> dict[str, list[tuple[int, int]]]:
+    """Return what was recorded to run on each node: starts and ends in Unix time."""
+    runs: dict[str, list[tuple[int, int]]] = {}
+    for job in jobs:
+        for attempt in job.attempts:
+            for name in attempt.nodes:
+                runs.setdefault(name, []).append((attempt.start, attempt.end))
+    return runs
+
+
+def recorded_history(jobs: Sequence[SlurmJob], changes: Sequence[NodeChange]) -> list[SlurmEvent]:
+    """Return what was recorded: submissions, starts, ends, cancellations and changes of nodes, in order.
+
+    ``number`` is that of the attempt, of a change of a node its place in ``changes``.
+    """
+    events = []
+    for k, job in enumerate(jobs):
+        events.append(SlurmEvent(job.submit, What.SUBMIT, k))
+        for n, attempt in enumerate(job.attempts):
+            if n:
+                events.append(SlurmEvent(job.attempts[n - 1].end, What.SUBMIT, k, n))
+            events.append(SlurmEvent(attempt.start, What.START, k, n))
+            events.append(SlurmEvent(attempt.end, What.END, k, n))
+        if not job.attempts and job.cancelled is not None:
+            events.append(SlurmEvent(job.cancelled, What.CANCEL, k))
+    events.extend(SlurmEvent(change.time, What.NODE, change.node, n) for n, change in enumerate(changes))
+    return sorted(events)
+
+
+def moments(events: Sequence[SlurmEvent]) -> Iterator[tuple[int, list[SlurmEvent]]]:
+    """Yield each time with its events."""
+    i = 0
+    while i < len(events):
+        time = events[i].time
+        at_once = []
+        while i < len(events) and events[i].time == time:
+            at_once.append(events[i])
+            i += 1
+        yield time, at_once

@@ -2,7 +2,7 @@
 
 The tables of ``Machine`` follow the engine's state: a job that starts or ends changes both. The queue is kept in order.
 In which order the queue is, and what a pass starts, is said by ``priority`` and ``passes``. The times of passes are used by
-replays in Python, too (``PassTimes``).
+replays event by event, too (``PassTimes``).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ...heuristics.kernels.profile import NEVER
 from ...models.array_types import Bools, Floats, Ints
 from ...models.compiled import compiled, internal, internal_borrowing
 from ...models.site import SchedulerSettings
+from ..dispatchers.policy import NO_PHASES, Phases
 from .columns import (
     ARRAY,
     CPU_AMOUNT,
@@ -67,13 +68,12 @@ LONG_AGO = -(2**60)
 
 # The periods.
 BEGIN = 0  # the time from which they are counted
-SECOND = 1  # the number of units of time in a second
-MAIN_PHASE = 2
-BACKFILL_PHASE = 3
-MAIN_INTERVAL = 4  # sched_interval; below 1: the main scheduler never runs
-MAIN_DELAY = 5  # batch_sched_delay
-BACKFILL_INTERVAL = 6  # 0: the backfill scheduler never runs
-PERIOD_COLUMNS = 7
+MAIN_PHASE = 1
+BACKFILL_PHASE = 2
+MAIN_INTERVAL = 3  # sched_interval; below 1: the main scheduler never runs
+MAIN_DELAY = 4  # batch_sched_delay
+BACKFILL_INTERVAL = 5  # 0: the backfill scheduler never runs
+PERIOD_COLUMNS = 6
 
 # What is planned.
 LAST_MAIN = 0
@@ -97,17 +97,16 @@ def _on_grid(periods: Ints, time: int, phase: int, step: int) -> int:
 def plan_passes(periods: Ints, due: Ints, time: int) -> int:
     """Plan the passes that become due as something has changed at a time; return which are new."""
     new = 0
-    second = periods[SECOND]
     if due[MAIN_DUE] == NEVER and periods[MAIN_INTERVAL] > 0:
-        interval = periods[MAIN_INTERVAL] * second
+        interval = periods[MAIN_INTERVAL]
         whole = _on_grid(periods, time, periods[MAIN_PHASE], interval)
         last = max(due[LAST_MAIN], whole - interval)
-        soon = _on_grid(periods, max(time, last + periods[MAIN_DELAY] * second), periods[MAIN_PHASE], second)
+        soon = max(time, last + periods[MAIN_DELAY])
         due[MAIN_DUE] = min(whole, soon)
         due[WHOLE_QUEUE] = whole <= soon
         new += NEW_MAIN
     if due[BACKFILL_DUE] == NEVER and periods[BACKFILL_INTERVAL] > 0:
-        due[BACKFILL_DUE] = _on_grid(periods, time, periods[BACKFILL_PHASE], periods[BACKFILL_INTERVAL] * second)
+        due[BACKFILL_DUE] = _on_grid(periods, time, periods[BACKFILL_PHASE], periods[BACKFILL_INTERVAL])
         new += NEW_BACKFILL
     return new
 
@@ -159,10 +158,8 @@ class PassTimes:
         The periods.
     begin : int
         The time from which periods are counted.
-    second : int, optional
-        The number of units of time in a second.
-    phases : tuple of int, optional
-        When in its second each of the two schedulers runs: the main one, backfill.
+    phases : Phases, optional
+        When in their periods the two schedulers run.
 
     Examples
     --------
@@ -176,14 +173,12 @@ class PassTimes:
     [Pass(time=103, backfill=False, whole_queue=False)]
     """
 
-    def __init__(
-        self, settings: SchedulerSettings, begin: int, second: int = 1, phases: tuple[int, int] = (0, 0)
-    ) -> None:
+    def __init__(self, settings: SchedulerSettings, begin: int, phases: Phases = NO_PHASES) -> None:
         has_backfill = settings.scheduler_type == "backfill"
         self.periods: Ints = np.zeros(PERIOD_COLUMNS, np.int64)
         self.periods[BEGIN] = begin
-        self.periods[SECOND] = second
-        self.periods[MAIN_PHASE], self.periods[BACKFILL_PHASE] = phases
+        self.periods[MAIN_PHASE] = phases.main
+        self.periods[BACKFILL_PHASE] = phases.backfill
         self.periods[MAIN_INTERVAL] = settings.sched_interval
         self.periods[MAIN_DELAY] = main_delay(settings)
         self.periods[BACKFILL_INTERVAL] = max(0, settings.bf_interval) if has_backfill else 0

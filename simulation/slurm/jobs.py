@@ -12,13 +12,15 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
+from ...instances.site_columns import SiteColumns
 from ...instances.workload import Workload
 from ...models.array_types import Ints
 from ...models.dispatch.jobs import NOTHING, SiteRequest
-from ...models.site import SchedulerSettings, Site, SiteNode
+from ...models.site import SchedulerSettings, Site
 from .columns import PLACE_COLUMNS
 
 ENDED_WELL = "COMPLETED"
+CANCELLED = "CANCELLED"
 
 
 @dataclass(frozen=True)
@@ -145,11 +147,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     >>> job.id, job.limit, job.request.account, job.attempts[0].nodes
     ('7', 1200, 'chem', ('n3',))
     """
-    site = workload.site
-    if site is None:
-        raise WorkloadError(
-            f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
-        )
+    site = check_asked(workload)
     offset = workload.unix_start or 0
     made = []
     named = False
@@ -169,7 +167,7 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
             end = start + int(workload.runtime[k])
             state = recorded.state or ENDED_WELL
             attempts.append(SlurmAttempt(start + offset, end + offset, _hosts(name, recorded.nodes), state))
-            if state == "CANCELLED":
+            if state == CANCELLED:
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
@@ -191,11 +189,20 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 priority=recorded.priority,
             )
         )
-    if made and not named:
+    if any(job.attempts for job in made) and not named:
         raise WorkloadError(
             f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
         )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
+
+
+def check_asked(workload: Workload) -> SiteColumns:
+    """Return what the jobs of a log asked of their site; raise WorkloadError if the log does not say it."""
+    if workload.site is None:
+        raise WorkloadError(
+            f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
+        )
+    return workload.site
 
 
 def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:
@@ -228,7 +235,7 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
 
     A log has as many equal units as a job had nodes. A job that asked for CPUs, and not for some on each node, has a unit for
     each CPU or task instead, so that it may be divided otherwise; also one with whole nodes, which takes as many as have these
-    CPUs. A job with GPUs on each node, whose number Slurm chooses, has the fewest equal units. Jobs arrive when they were submitted, not when their
+    CPUs. One with GPUs on each node, whose number Slurm chooses, takes them on each node beside its units. Jobs arrive when they were submitted, not when their
     dependencies were met in the log; those that were submitted on hold, when they were released.
 
     Parameters
@@ -248,12 +255,16 @@ def as_submitted(workload: Workload, site: Site) -> Workload:
 
 
 class Division(NamedTuple):
-    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least."""
+    """How a job may be divided: into how many units, the CPUs of each and its MB, and on how many nodes at least.
+
+    ``beside_units``: whether all else that the log has for each unit is taken once on each node.
+    """
 
     units: int
     cpus: int
     memory: int
     nodes: int
+    beside_units: bool = False
 
 
 def _by_cpu(workload: Workload, site: Site) -> Workload:
@@ -282,7 +293,7 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
             if term.whole_nodes:
                 found = _division_of_whole(asked, site, settings)
             elif asked.gres:
-                found = _division_with_gpus(asked, core, site, settings)
+                found = _division_with_gpus(asked, key[1], key[2], core, site, settings)
             else:
                 found = _division(asked, key[1], key[2], core, site, settings)
             known[*key, term.whole_nodes] = found
@@ -294,8 +305,46 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
         if memory >= 0:
             request[row, memory] = division.memory
         per_node = division.units - division.nodes + 1 if division.nodes > 1 else None
-        of_row[row] = terms.setdefault(term._replace(per_node=per_node), len(terms))
+        term = term._replace(per_node=per_node)
+        if division.beside_units:
+            term = term._replace(each_node=_take_off(request[row], w.resources))
+        of_row[row] = terms.setdefault(term, len(terms))
     return replace(w, units=units, request=request, node_term=of_row, node_terms=tuple(terms))
+
+
+def without_rounding(workload: Workload, site: Site) -> Workload:
+    """Return the rows of a log in which jobs whose CPUs are no multiple of their nodes have a unit for each CPU or task.
+
+    A log has equal units, which are rounded up: 5 CPUs on nodes of 1 and 4 are no 2 units of 3, which would not fit there.
+    """
+    w = workload
+    settings = site.scheduler
+    if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
+        return w
+    cores = w.resources.index("cores")
+    core = max(threads_of(site, settings), default=1)
+    asked_cpus = np.array([request.cpus or 0 for request in w.site.requests], np.int64)[w.site.request]
+    units = w.units.copy()
+    request = w.request.copy()
+    for row in np.flatnonzero((asked_cpus > 0) & (w.units * w.request[:, cores] > asked_cpus)).tolist():
+        division = _division(w.site.asked(row), int(units[row]), int(request[row, cores]), core, site, settings)
+        if division is None:
+            continue
+        units[row] = division.units
+        request[row, cores] = division.cpus
+        if "memory" in w.resources:
+            request[row, w.resources.index("memory")] = division.memory
+    return replace(w, units=units, request=request)
+
+
+def _take_off(request: Ints, resources: Sequence[str]) -> tuple[tuple[str, int], ...]:
+    """Take what is neither CPUs nor memory off a request, and return it."""
+    taken = []
+    for k, name in enumerate(resources):
+        if name not in ("cores", "memory") and request[k]:
+            taken.append((name, int(request[k])))
+            request[k] = 0
+    return tuple(taken)
 
 
 def _division(
@@ -316,40 +365,14 @@ def _division(
     return Division(number, each, each * of_cpu, min(number, asked.min_nodes or 1))
 
 
-def _division_with_gpus(asked: SiteRequest, core: int, site: Site, settings: SchedulerSettings) -> Division | None:
-    """Return the fewest equal units of a job with GPUs for each node, whose number Slurm chooses; None: as in the log.
-
-    Slurm may also divide it among more nodes, with more GPUs, if it starts sooner there; units are equal, whatever it does.
-    """
-    of_cpu = memory_of_cpu(asked, site, settings)
-    others = replace(asked, gres=())
-    if of_cpu is None or asked.max_nodes is not None or not may_be_divided(others):
+def _division_with_gpus(
+    asked: SiteRequest, units: int, cpus_of_unit: int, core: int, site: Site, settings: SchedulerSettings
+) -> Division | None:
+    """Return how a job with GPUs for each node may be divided, whose number Slurm chooses; None: as in the log."""
+    if asked.max_nodes is not None or any(each.per != "node" or each.name != "gpu" for each in asked.gres):
         return None
-    if any(each.per != "node" or each.name != "gpu" for each in asked.gres):
-        return None
-    there = {name for part in site.partitions if part.name in asked.partitions[:1] for name in part.nodes}
-    room = [
-        n.cpus if not of_cpu or n.memory is None else min(n.cpus, n.memory // of_cpu)
-        for n in site.nodes
-        if n.name in there and _has_gpus(n, asked)
-    ]
-    of_task = asked.cpus_per_task or 1
-    cpus = max(asked.cpus or 0, (asked.tasks or 0) * of_task)
-    most = max(room, default=0) // of_task * of_task
-    if not cpus or not most:
-        return None
-    nodes = max(asked.min_nodes or 1, -(-cpus // most))
-    part = max(of_task, core)  # which is not divided
-    each = -(-cpus // (nodes * part)) * part
-    return Division(nodes, each, each * of_cpu, nodes)
-
-
-def _has_gpus(node: SiteNode, asked: SiteRequest) -> bool:
-    """Return whether a node has the GPUs that a job asks of each of its nodes."""
-    number = sum(node.gpus.values())
-    return all(
-        number >= each.number and (not each.type or node.gpus.get(each.type, 0) >= each.number) for each in asked.gres
-    )
+    division = _division(replace(asked, gres=()), units, cpus_of_unit, core, site, settings)
+    return None if division is None else division._replace(beside_units=True)
 
 
 def _division_of_whole(asked: SiteRequest, site: Site, settings: SchedulerSettings) -> Division | None:

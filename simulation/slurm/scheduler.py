@@ -30,6 +30,7 @@ from ...models.compiled import compiled
 from ...models.dispatch.jobs import NOTHING, SiteRequest
 from ...models.site import Partition, SchedulerSettings, Site
 from ..agenda import Rank
+from ..dispatchers.policy import NO_PHASES, Phases
 from ..features.feature import Feature, Replay
 from ..features.limits import RunningLimits
 from ..features.running import Dependencies, RunningAtBegin
@@ -56,19 +57,18 @@ from .events import (
     PassTimes,
     replay_alone,
 )
-from .jobs import ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
+from .jobs import CANCELLED, ENDED_WELL, SlurmJob, as_submitted, memory_of_cpu, number_of, places_of
 from .node_bits import packed, words_for
 from .passes import COUNTS_JOBS, SHARED_OF_QOS, order_of_ends, part_with_room
 from .priority import MOST
 from .selection import MANY, Machine, note_free, work_for
-from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState, Victim
+from .state import REQUEUE_DELAY, RUNNING, WAITING, WHOLE_QUEUE, SlurmStart, SlurmState, Victim, reason_of
 from .tables import chosen_nodes, pick_beside
 
 REPEATED = 30 * 86_400  # s after the last job by its limit until which reservations are repeated
 MOST_KINDS = 4096  # of requests of whole nodes whose nodes are kept as sets
 MANY_CPUS = 2**40  # where no limit of a partition holds
 NO_PARTITION = "(all nodes)"  # of jobs that are in no partition of the site
-CUT_SHORT = "CANCELLED"  # the state of all jobs that do not end by themselves
 
 
 def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
@@ -144,6 +144,17 @@ def _with_shares(trace: TraceArrays, workload: Workload, site: Site) -> TraceArr
     )
 
 
+def _with_each_node(trace: TraceArrays, workload: Workload, resources: Sequence[str]) -> TraceArrays:
+    """Return the arrays with what jobs take on each of their nodes; jobs that take other amounts there are of other kinds."""
+    each = workload.on_each_node(resources)
+    if not each.any():
+        return trace
+    amounts = np.zeros((len(workload), trace.capacity.shape[1]), np.int64)
+    amounts[:, : each.shape[1]] = each
+    _, sample, kind = np.unique(np.column_stack([trace.kind, each]), axis=0, return_index=True, return_inverse=True)
+    return trace._replace(each_node=amounts, kind=kind.ravel().astype(np.int64), kind_job=sample.astype(np.int64))
+
+
 @compiled
 def _write_running(
     rows: Ints,
@@ -172,6 +183,8 @@ def _write_running(
             machine.pieces[at, c.PIECE_NODE] = n
             for i in range(machine.free.shape[1]):
                 amount = share[k] * machine.request[j, i]
+                if machine.each_node.shape[0] > 0:
+                    amount += machine.each_node[j, i]
                 if machine.jobs[j, c.WHOLE]:
                     amount = machine.total[n, i]
                 machine.pieces[at, c.PIECE_FREE + i] = amount
@@ -344,6 +357,7 @@ class SharedTables:
             if job.array and job.request.array_limit:
                 self.arrays[arrays[job.array], c.MOST_TASKS] = job.request.array_limit
         self.request: Ints = trace.request
+        self.each_node: Ints = trace.each_node
         self._kind = trace.kind
         most = np.minimum(trace.most, MANY)
         table = np.zeros((size, c.JOB_COLUMNS), np.int64)
@@ -356,7 +370,11 @@ class SharedTables:
         table[:, c.MAX_NODES] = np.where(asked_most > 0, np.clip(asked_most, least, trace.units), 0)
         self._allow_more_nodes()
         table[:, c.CPUS_PER_TASK] = 1
-        table[:, c.PER_NODE] = most
+        divided = (most > 1) & ~trace.whole.astype(np.bool_)
+        of_least = (
+            divided & (least > 1) & (most == trace.units - least + 1)
+        )  # what the least number of nodes leaves for one
+        table[:, c.PER_NODE] = np.where(of_least, MANY, most)
         self._unit_columns(table)
         table[:, c.WHOLE] = trace.whole
         table[:, c.CONTIGUOUS] = [job.request.contiguous for job in jobs]
@@ -627,7 +645,7 @@ class SharedTables:
             self.up,
             self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
-            self._kind, self._tried, self.request,
+            self._kind, self._tried, self.request, self.each_node,
             self._whole_fit, self._whole_nodes, self.reason, self.planned, self._work,
         )  # fmt: skip
 
@@ -664,6 +682,17 @@ class SharedTables:
         self.part_of[job] = partition
         self.running[job] = None
 
+    def reason_code(self, job: int) -> int:
+        """Return the reason of a waiting job as of the last pass; of a limit, ``LIMITS`` and the number of the one that it lacks."""
+        code = int(self.reason[job])
+        if code < c.LIMITS:
+            return code
+        limits = self.limits
+        groups = limits.groups[limits.first_group[job] : limits.first_group[job + 1]]
+        left = limits.caps[groups[:, 0], 0] - limits.used[groups[:, 0], 0]
+        lacking = groups[(groups[:, 2] > 0) & (groups[:, 1] > left), 0]
+        return c.LIMITS + (int(lacking[0]) if lacking.size else len(limits.caps))
+
     def take_over(self, job: int) -> None:
         """Note that a job runs since before the replay, in the first of its partitions."""
         self.started(job, int(self.part_of[job]))
@@ -688,15 +717,18 @@ class SlurmScheduler(Feature):
     ----------
     site : Site
         The site, of kind ``"slurm"``.
+    phases : Phases, optional
+        When the two schedulers run in their periods.
     """
 
     watches = True
     follows_nodes = True
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, phases: Phases = NO_PHASES) -> None:
         assert isinstance(site.scheduler, SchedulerSettings)
         self.settings = site.scheduler
         self.site = site
+        self.phases = phases
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -718,7 +750,7 @@ class SlurmScheduler(Feature):
         order = trace.order
         number, task = numbers[order].T
         trace = trace._replace(order=order[np.lexsort((task, number, trace.release[order]))])
-        return _with_shares(trace, workload, self.site)
+        return _with_each_node(_with_shares(trace, workload, self.site), workload, self.site.platform().resources)
 
     def begin(self, engine: Replay) -> None:
         """Make the tables of the jobs."""
@@ -729,7 +761,7 @@ class SlurmScheduler(Feature):
         tables = SharedTables(engine, self.site, self.settings, jobs)
         self.tables = tables
         self.state = SlurmState(self.site, jobs, begin, begin, tables)
-        self._times = PassTimes(self.settings, begin)
+        self._times = PassTimes(self.settings, begin, self.phases)
         self._due_main: int | None = None
         self._due_backfill: int | None = None
         self._whole_queue = False
@@ -737,6 +769,7 @@ class SlurmScheduler(Feature):
         self._alarms: set[int] = set()  # times at which something else happens
         self._changed = False
         self._released = True
+        self._reasons: Ints | None = None
         self._plain = all(isinstance(f, (*RELEASING_AT_ENDS, SlurmScheduler)) for f in engine.features)
         self._recorded_states = _states_of(engine)
         tables.all_reasons = self.state.preemption.enabled  # by which it is known who may preempt
@@ -759,7 +792,7 @@ class SlurmScheduler(Feature):
         """Return the tables of a replay in compiled code; None: features must be told of each event."""
         known = all(isinstance(f, (SlurmScheduler, RunningLimits)) for f in engine.features)
         watched = any(f.watches for f in engine.features if f is not self)
-        if not known or watched or engine.ledger.durations is None:
+        if not known or watched or engine.ledger.durations is None or self.phases.backfill_first:
             return None
         if engine.options.charge or engine.workload.after or self.tables.calendars or self.state.preemption.enabled:
             return None
@@ -863,7 +896,7 @@ class SlurmScheduler(Feature):
     def ended_early(self, row: int, nodes: Sequence[int]) -> None:
         """Let a job end that comes back, or that leaves for good before its work is done."""
         self._changed = self._released = True
-        self._ends(row, CUT_SHORT, bool(self._engine.state.start[row] == UNSTARTED))
+        self._ends(row, CANCELLED, bool(self._engine.state.start[row] == UNSTARTED))
 
     def _ends(self, row: int, state: str, comes_back: bool) -> None:
         if self.state.state[row] != RUNNING:  # a feature started it
@@ -910,18 +943,30 @@ class SlurmScheduler(Feature):
         if self._changed or not own_call:
             self._plan(now)
         self._changed = False
-        while self._due_main is not None and self._due_main <= now:  # again, if jobs were preempted
+        if self.phases.backfill_first:
+            self._backfill_pass(now)
+        self._main_passes(now)
+        if not self.phases.backfill_first:
+            self._backfill_pass(now)
+        self._call_for_times()
+
+    def _main_passes(self, now: int) -> None:
+        """Run the main scheduler if it is due; again, if jobs were preempted."""
+        while self._due_main is not None and self._due_main <= now:
             self._due_main = None
             self._times.main_runs(now)
             self._begin_jobs(self.state.main(now, self._whole_queue))
             self._preempt(now)
-        if self._due_backfill is not None and self._due_backfill <= now:
-            self._due_backfill = None
-            self._times.backfill_runs()
-            self._begin_jobs(self.state.backfill(now))
-            if self._overdue():
-                self._plan(now + 1)
-        self._call_for_times()
+
+    def _backfill_pass(self, now: int) -> None:
+        """Run the backfill scheduler if it is due."""
+        if self._due_backfill is None or self._due_backfill > now:
+            return
+        self._due_backfill = None
+        self._times.backfill_runs()
+        self._begin_jobs(self.state.backfill(now))
+        if self._overdue():
+            self._plan(now + 1)
 
     def _preempt(self, now: int) -> None:
         """Let running jobs leave for waiting ones that the main scheduler could not start: now, or after their grace time."""
@@ -988,6 +1033,7 @@ class SlurmScheduler(Feature):
         return bool((ends < self._engine.now).any())
 
     def _begin_jobs(self, starts: Sequence[SlurmStart]) -> None:
+        self._note_reasons()
         for start in starts:
             pieces = self.tables.pieces_of(start.job)
             self.tables.take_amounts(start.job)
@@ -996,6 +1042,33 @@ class SlurmScheduler(Feature):
         if starts:
             self._plan(self._engine.now + 1)
 
+    def keep_reasons(self) -> None:
+        """Find out at each pass why jobs wait."""
+        self.tables.all_reasons = True
+        self._reasons = np.zeros(len(self.state.jobs), np.int64)
+
+    def kept_reasons(self) -> dict[str, str]:
+        """Return why jobs waited last: job -> a reason of Slurm or a limit; jobs that waited for nothing are missing."""
+        if self._reasons is None:
+            return {}
+        ids = self._engine.workload.ids
+        return {ids[row]: self._reason_of(int(self._reasons[row])) for row in np.flatnonzero(self._reasons).tolist()}
+
+    def _reason_of(self, code: int) -> str:
+        names = self._engine.timeline.limit_names
+        if code < c.LIMITS:
+            return reason_of(code)
+        return names[code - c.LIMITS] if code - c.LIMITS < len(names) else "a limit"
+
+    def _note_reasons(self) -> None:
+        """Note why jobs wait that the last pass has looked at."""
+        if self._reasons is None:
+            return
+        state = self._engine.state
+        rows = state.waiting[: state.clock[WAITING_JOBS]]
+        for row in rows[self.tables.reason[rows] > 0].tolist():
+            self._reasons[row] = self.tables.reason_code(row)
+
     def why_waiting(self, row: int) -> str:
         """Return why a job waits, with Slurm's name."""
         if self.state.state[row] != WAITING:
@@ -1003,7 +1076,8 @@ class SlurmScheduler(Feature):
         if not self.tables.all_reasons:
             self.tables.all_reasons = True
             self.state.main(self._engine.now, whole_queue=True)
-        return f"Slurm's reason is {self.state.reason(row)}"
+        held = self.state.held[row]
+        return f"Slurm's reason is {held or self._reason_of(self.tables.reason_code(row))}"
 
 
 def counts_cpus(name: str) -> bool:

@@ -211,6 +211,9 @@ class Machine(NamedTuple):
         Where jobs are counted in units (``IN_UNITS``): what a unit takes of each amount of a node, shape (jobs, amounts of a
         node). The CPUs and tasks of ``jobs`` are then units, a row of ``groups`` is a limit, what the job holds of it, whether it is
         checked, what the job holds at least, and whether it holds all CPUs of its nodes if they are whole; the amounts of a node have no fixed order. Else of shape (0, 0).
+    each_node
+        Where jobs are counted in units: what a job takes on each of its nodes beside its units, of the shape of ``request``; of
+        shape (0, 0) if no job does.
     whole_fit, whole_nodes
         Jobs with one unit on each of their nodes, which are theirs alone: ``whole_nodes[whole_fit[j]]`` is the set of the nodes
         that job j may have. -1 in ``whole_fit``, shape (jobs,), for other jobs.
@@ -248,6 +251,7 @@ class Machine(NamedTuple):
     request_kind: Ints
     tried: Ints
     request: Ints
+    each_node: Ints
     whole_fit: Ints
     whole_nodes: Ints
     reason: Ints
@@ -284,12 +288,18 @@ def units_on(j: int, n: int, machine: Machine, free: Ints, how: int) -> int:
             if amounts[r] < machine.total[n, r]:
                 return 0
     units = job[PER_NODE]
+    beside = machine.each_node.shape[0] > 0
     for r in range(machine.request.shape[1]):
         each = machine.request[j, r]
-        if each > 0:
-            if amounts[r] < each:
+        left = amounts[r]
+        if beside:
+            left -= machine.each_node[j, r]
+            if left < 0 and machine.each_node[j, r] > 0:
                 return 0
-            units = min(units, amounts[r] // each)
+        if each > 0:
+            if left < each:
+                return 0
+            units = min(units, left // each)
     return int(units)
 
 
@@ -418,7 +428,7 @@ def candidates(j: int, machine: Machine, mask: Ints, some: Ints, how: int, may: 
     if machine.jobs[j, WHOLE]:
         keep_both(may, some[some.shape[0] - 1])
     for r in range(machine.request.shape[1]):
-        if machine.request[j, r] > 0:
+        if machine.request[j, r] > 0 or (machine.each_node.shape[0] > 0 and machine.each_node[j, r] > 0):
             keep_both(may, some[r])
 
 
@@ -995,6 +1005,8 @@ def take_units(j: int, n: int, machine: Machine, units: int, piece: Ints) -> Non
     piece[machine.free.shape[1]] = units
     for r in range(machine.free.shape[1]):
         amount = units * machine.request[j, r]
+        if machine.each_node.shape[0] > 0:
+            amount += machine.each_node[j, r]
         if machine.jobs[j, WHOLE]:
             amount = machine.free[n, r]
         machine.free[n, r] -= amount

@@ -359,7 +359,7 @@ class Tables:
             packed(self.up),
             self.reservations, self.runs, self.pieces, self.counts, self.order, self.arrays, self.limits.used, self.limits.caps,
             self.limits.kind, self.limits.first_group, self.limits.groups, self.need, self.parameters, self.places,
-            self._kind, self._tried, NO_UNITS, self._whole_fit, NO_UNITS, self.reason, self.planned,
+            self._kind, self._tried, NO_UNITS, NO_UNITS, self._whole_fit, NO_UNITS, self.reason, self.planned,
             self._work,
         )  # fmt: skip
 

@@ -240,6 +240,7 @@ def trace_of(
         in_set=np.flatnonzero(job_nodes.sets) % places.size,
         most=job_nodes.most,
         whole=job_nodes.whole,
+        each_node=np.zeros((0, capacity.shape[1]), np.int64),
         first_limit=np.zeros(len(arrays) + 1, np.int64),
         limit=np.zeros(0, np.int64),
         limit_amount=np.zeros(0, np.int64),

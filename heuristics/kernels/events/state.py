@@ -60,7 +60,7 @@ def count_fits(free: Ints, request: Ints, units: int, usable: Bools, fit: Ints) 
 
 @internal_borrowing
 def fits_on(trace: TraceArrays, free: Ints, p: int, j: int, request: Ints, units: int) -> int:
-    """Return how many of the units of a chunk of job j fit into place p, which it may use.
+    """Return how many of the units of a chunk of job j fit into place p, which it may use, beside what it takes on each node.
 
     Parameters
     ----------
@@ -74,9 +74,15 @@ def fits_on(trace: TraceArrays, free: Ints, p: int, j: int, request: Ints, units
         Amounts per unit, shape (resources,), and number of units of the chunk.
     """
     most = min(units, trace.most[j])
-    if not trace.whole[j]:
-        return units_that_fit(free, request, most)
-    return units_that_fit(trace.capacity[p], request, most) if is_empty(free, trace.capacity[p]) else 0
+    if trace.whole[j]:
+        return units_that_fit(trace.capacity[p], request, most) if is_empty(free, trace.capacity[p]) else 0
+    if trace.each_node.shape[0] > 0:
+        for r in range(request.size):
+            left = free[r] - trace.each_node[j, r]
+            if left < most * request[r]:
+                most = max(0, left // request[r]) if request[r] > 0 and left > 0 else 0
+        return int(most)
+    return units_that_fit(free, request, most)
 
 
 @internal_borrowing
@@ -96,7 +102,7 @@ def count_chunk(trace: TraceArrays, free: Ints, j: int, request: Ints, units: in
     fit
         Output, shape (places,).
     """
-    if trace.masks.shape[0] == 1 and not trace.whole[j]:
+    if trace.masks.shape[0] == 1 and not trace.whole[j] and trace.each_node.shape[0] == 0:
         return count_fits(free, request, min(units, trace.most[j]), usable, fit)
     total = 0
     for p in range(fit.size):
@@ -239,7 +245,10 @@ def amount_on(trace: TraceArrays, j: int, row: int, p: int, units: int, r: int) 
     """Return what units of a chunk of job j take of resource r on place p: all of it, if the job has whole nodes."""
     if trace.whole[j]:
         return int(trace.capacity[p, r])
-    return int(units * amount(trace, j, row, r))
+    taken = units * amount(trace, j, row, r)
+    if trace.each_node.shape[0] > 0:
+        taken += trace.each_node[j, r]
+    return int(taken)
 
 
 @internal_borrowing
@@ -367,6 +376,9 @@ class TraceArrays(NamedTuple):
         Most units of each job on a place, shape (jobs,).
     whole
         Whether no other job may be on the places of each job, shape (jobs,).
+    each_node
+        What each job takes on each of its places, which are nodes then, beside what its units take, shape (jobs, resources); of
+        shape (0, resources) if no job does.
     first_limit, limit, limit_amount, limit_checked
         Job j takes ``limit_amount[i]`` of limit ``limit[i]`` as long as it runs, for i from ``first_limit[j]`` to
         ``first_limit[j + 1] - 1``, and needs so much of it to start if ``limit_checked[i]``; shapes (jobs + 1,), (entries,) each.
@@ -415,6 +427,7 @@ class TraceArrays(NamedTuple):
     in_set: Ints
     most: Ints
     whole: Bools
+    each_node: Ints
     first_limit: Ints
     limit: Ints
     limit_amount: Ints
@@ -859,6 +872,10 @@ def take(trace: TraceArrays, free: Ints, state: State, j: int, sign: int) -> Non
     for k in range(first, first + state.pieces[j]):
         for r in range(free.shape[1]):
             free[state.place[k], r] -= sign * state.share[k] * trace.request[j, r]
+    if trace.each_node.shape[0] > 0:
+        for k in range(first, first + state.pieces[j]):
+            for r in range(free.shape[1]):
+                free[state.place[k], r] -= sign * trace.each_node[j, r]
 
 
 @internal_borrowing

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from schedlab.models import Partition, SchedulerSettings, Site, SiteNode, SiteRequest
+from schedlab.instances import Workload
+from schedlab.models import (
+    Dispatch,
+    Job,
+    Partition,
+    Queue,
+    Recorded,
+    RecordedAttempt,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
 from schedlab.simulation import SlurmAttempt, SlurmJob
 from schedlab.simulation.slurm import SlurmState
 
@@ -38,6 +50,35 @@ def job(number: int, cpus: int = 1, limit: int = 60, submit: int = 0, **asked: A
 def ran(start: int, end: int, *nodes: str, state: str = "COMPLETED") -> tuple[SlurmAttempt, ...]:
     """Return one recorded run."""
     return (SlurmAttempt(start, end, nodes, state),)
+
+
+def log_of(jobs: Sequence[SlurmJob], place: Site) -> Workload:
+    """Return the log of a site in which these jobs are, with what was recorded of them; they ask for CPUs."""
+    rows = []
+    for each in jobs:
+        *earlier, last = [*each.attempts] or [None]
+        recorded = Recorded(
+            start=None if last is None else last.start,
+            cancelled=each.cancelled if last is None else None,
+            nodes="" if last is None else ",".join(last.nodes),
+            state="CANCELLED" if last is None else last.state,
+            attempts=tuple(
+                RecordedAttempt(each.submit, a.start, a.end, a.state, ",".join(a.nodes)) for a in earlier if a
+            ),
+        )
+        limit = each.limit or 1
+        runtime = limit if last is None else last.end - last.start
+        cpus = each.request.cpus or 1
+        submit = earlier[-1].end if earlier and earlier[-1] else each.submit
+        rows.append(
+            Job(
+                each.id, submit, limit, cpus, {"cores": 1}, each.request.partitions[0], runtime=runtime, user=each.user,
+                asked=each.request, recorded=recorded,
+            )
+        )  # fmt: skip
+    return Workload.of(
+        Dispatch(place.platform(), rows, [Queue(p.name, 60) for p in place.partitions], durations="runtime")
+    )
 
 
 def state_with(

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from schedlab import WrongValue
 from schedlab.bench.cli.calibrate import sentences_on_starts
-from schedlab.instances import WorkloadError
+from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
-from schedlab.models import QOS, Association, Dependency, Limits, Site, SiteNode
+from schedlab.models import QOS, Association, Dependency, Limits, NodeEvent, Site, SiteNode
 from schedlab.simulation import (
     Calibration,
     SlurmJob,
@@ -23,9 +24,11 @@ from schedlab.simulation import (
     priority_begin,
     slurm_jobs,
 )
-from schedlab.simulation.slurm import SlurmState, What, recorded_events
+from schedlab.simulation.features import fitted
+from schedlab.simulation.slurm.calibration import NodeChange, What, node_changes, recorded_history
+from schedlab.simulation.slurm.state import SlurmState
 from shared_data import DATA
-from simulation.slurm.small_slurm import job, ran, settings, site
+from simulation.slurm.small_slurm import job, log_of, ran, settings, site
 
 LAB = DATA / "slurm_lab"
 needs_lab = pytest.mark.skipif(not LAB.exists(), reason="the recordings of a real Slurm are not here")
@@ -72,7 +75,7 @@ def test_jobs_are_divided_over_their_nodes_as_later_starts_show() -> None:
 
 
 def test_calibration_of_a_small_history() -> None:
-    result = calibrate(queue_of_two(), site(), replays=2)
+    result = calibrate(log_of(queue_of_two(), site()), site(), replays=2)
     assert result.verdict == "good"
     assert result.one_step.precision == result.one_step.recall == 1
     assert result.free.recorded == 245
@@ -92,11 +95,13 @@ def test_agreement_of_waits() -> None:
 def test_jobs_that_did_not_start_in_every_replay_are_named() -> None:
     jobs = [
         *queue_of_two(),
-        replace(job(3, 16, submit=20, attempts=ran(100, 400, "n1")), cancelled=400),  # no node is free before 500 s
+        replace(
+            job(3, 16, submit=20, attempts=ran(100, 400, "n1", state="CANCELLED")), cancelled=400
+        ),  # no node is free before 500 s
         job(4, 16, submit=700, cancelled=800),  # it could have started
         job(5, 16, submit=30, cancelled=60),
     ]
-    result = calibrate(jobs, site(), replays=3)
+    result = calibrate(log_of(jobs, site()), site(), replays=3)
     assert [each.id for each in result.jobs] == ["1", "2"]
     assert (result.not_compared, result.only_replayed) == (("3",), ("4",))
     assert list(sentences_on_starts(result)) == [
@@ -105,28 +110,45 @@ def test_jobs_that_did_not_start_in_every_replay_are_named() -> None:
     ]
 
 
+def test_a_node_that_was_empty_when_it_was_drained_took_no_job_after_its_last_one() -> None:
+    jobs = [job(1, 1, attempts=ran(10, 90, "n1")), job(2, 1, attempts=ran(20, 30, "n2"))]
+    events = [NodeEvent(90, "node-drain", ["n1", "n2"]), NodeEvent(95, "node-up", ["n1"])]
+    assert node_changes(site(), events, jobs) == [
+        NodeChange(11, 0, False),
+        NodeChange(90, 1, False),
+        NodeChange(95, 0, True),
+    ]
+
+
+def test_an_unknown_partition_is_named() -> None:
+    with pytest.raises(WrongValue, match="job 1: the partition 'x' is not one of the site"):
+        one_step([job(1, partitions=("x",), attempts=ran(0, 5, "n1"))], site())
+
+
 def test_nothing_to_compare() -> None:
     with pytest.raises(WorkloadError, match="no job of the log started"):
-        calibrate([job(1, cancelled=5)], site())
+        calibrate(log_of([job(1, cancelled=5)], site()), site())
 
 
 # --- Recordings.
 
 
-def recording(name: str) -> tuple[Site, list[SlurmJob]]:
-    """Return the site and the jobs of a recording."""
+def recording(name: str) -> tuple[Site, Workload]:
+    """Return the site and the log of a recording."""
     folder = LAB / name
-    log = "jobcomp.txt" if name == "simple" else "sacct_duplicates.txt.gz"
-    jobs = slurm_jobs(sacct_trace(folder / log).with_cancelled().workload)
+    trace = sacct_trace(folder / ("jobcomp.txt" if name == "simple" else "sacct_duplicates.txt.gz")).with_cancelled()
+    if name == "simple":
+        trace = trace.without("memory", "the site has none")
     files: list[Path] = [folder / each for each in (("slurm.conf",) if name == "simple" else FULL_SITE)]
-    return read_site(*files), jobs
+    site_of_log = read_site(*files)
+    return site_of_log, fitted(trace.workload, site_of_log)
 
 
 @needs_lab
 @pytest.mark.parametrize(("name", "bar", "mean"), [("simple", 0.97, 0.03), ("full", 0.93, 0.05)])
 def test_recordings_of_a_real_slurm(name: str, bar: float, mean: float) -> None:
-    place, jobs = recording(name)
-    result: Calibration = calibrate(jobs, place, replays=16)  # the mean of a single one is 5 % from that of another
+    place, log = recording(name)
+    result: Calibration = calibrate(log, place, replays=16)  # the mean of a single one is 5 % from that of another
     assert result.one_step.precision >= bar
     assert result.one_step.recall >= bar
     assert result.verdict == "good"
@@ -139,8 +161,8 @@ def test_recordings_of_a_real_slurm(name: str, bar: float, mean: float) -> None:
 
 @needs_lab
 def test_the_begin_is_found_from_recorded_priorities() -> None:
-    place, jobs = recording("full")
-    begin = priority_begin(jobs, place)
+    place, log = recording("full")
+    begin = priority_begin(slurm_jobs(log), place)
     assert begin is not None
     assert (begin - 1795578287) % 60 in (59, 0, 1)
 
@@ -167,7 +189,7 @@ def test_the_begin_is_found_from_the_priorities_at_submissions() -> None:
     ]
     state = SlurmState(place, jobs, -37, 1000)
     recorded = list(jobs)
-    for event in recorded_events(jobs, []):
+    for event in recorded_history(jobs, []):
         state.advance(event.time)
         if event.what == What.SUBMIT:
             state.submit(event.subject, event.time)
@@ -194,7 +216,7 @@ def test_what_is_not_obeyed_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"select_type": "linear"}, "SelectType=select/linear (whole nodes are chosen as by cons_tres)"),
+        ({"select_type": "linear"}, "SelectType=select/linear (nodes are chosen as by cons_tres)"),
         ({"select_parameters": ("cr_socket",)}, "SelectTypeParameters=cr_socket"),
         ({"priority_type": "multifactor", "priority_flags": ("incr_only",)}, "PriorityFlags=incr_only"),
         ({"usage_reset_period": "daily"}, "PriorityUsageResetPeriod=daily"),
@@ -218,7 +240,8 @@ def test_settings_that_are_read_and_not_obeyed_are_named(given: dict[str, Any], 
 def test_what_jobs_ask_for_and_do_not_get_is_named(asked: dict[str, Any], named: str) -> None:
     machine = [SiteNode(f"n{k}", 4, features=("a",)) for k in range(1, 5)]
     jobs = [job(1, attempts=ran(0, 10, "n1")), job(2, 1, attempts=ran(0, 10, "n2"), **asked)]
-    result = calibrate(jobs, site(machine=machine), replays=1)
+    place = site(machine=machine)
+    result = calibrate(log_of(jobs, place), place, replays=1)
     assert named in result.not_modelled
 
 

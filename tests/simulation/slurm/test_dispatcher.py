@@ -1,4 +1,4 @@
-"""``slurm`` as a dispatcher of ``simulate``: known starts on small sites, the replay of the calibration, all features, wrong use."""
+"""``slurm`` as a dispatcher of ``simulate``: known starts on small sites, starts second by second, all features, wrong use."""
 
 import random
 from dataclasses import replace
@@ -26,7 +26,8 @@ from schedlab.models import (
 )
 from schedlab.models.reservations import Reservation
 from schedlab.models.server_events import ServerEvent
-from schedlab.simulation import SlurmAttempt, SlurmJob, SlurmReplay, Switching
+from schedlab.simulation import SlurmAttempt, SlurmJob, Switching
+from simulation.slurm.slurm_second_by_second import first_starts
 from simulation.test_every_dispatcher import FEATURES, day, urgent
 
 SETTINGS = {"bf_resolution": 1, "priority_type": "basic"}
@@ -134,7 +135,7 @@ def test_a_job_that_waits_for_a_whole_node_holds_its_partition(whole, last):
     assert begun == {"j0": 0, "j1": 0, "j2": 30, "j3": 50, "j4": last}
 
 
-# --- The same as the replay of the calibration, where both count the same.
+# --- The same as second by second, where jobs are no units.
 
 
 def drawn(seed):
@@ -181,7 +182,7 @@ def drawn(seed):
 
 
 @pytest.mark.parametrize("seed", some_now(range(30), 10))
-def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
+def test_starts_are_those_of_a_replay_second_by_second(seed):
     place, jobs = drawn(seed)
     room = {n.name: n.cores for n in place.nodes}
     fits = []
@@ -201,9 +202,7 @@ def test_starts_are_those_of_the_replay_that_is_calibrated(seed):
         ),
         key=lambda j: (j.submit, j.number),
     )  # fmt: skip
-    replay = SlurmReplay(place, slurm_jobs, whole_seconds=True)
-    replay.run()
-    assert begun == {j.id: start for j, start in zip(slurm_jobs, replay.first_starts().tolist(), strict=True)}
+    assert begun == first_starts(place, slurm_jobs)
 
 
 # --- Beside all features.

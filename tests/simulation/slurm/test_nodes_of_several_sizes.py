@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from schedlab.models import (
     SiteNode,
     SiteRequest,
 )
-from schedlab.simulation import Feature, SlurmAttempt, SlurmJob
+from schedlab.simulation import Feature, SlurmAttempt, SlurmJob, violations
 from simulation.slurm.slurm_second_by_second import first_starts
 
 ROOM = (4, 4, 8, 8, 16, 16)  # CPUs of the nodes
@@ -158,3 +159,38 @@ def test_a_job_with_gpus_that_ran_on_two_nodes_may_start_on_one() -> None:
     starts = starts_by_slurm(site, jobs)
     assert starts["1"] < jobs[0].runtime  # n0 is full, and n1 has room for all of it
     assert starts == starts_by_requests(site, jobs)
+
+
+@pytest.mark.parametrize("seed", some_now(range(40), 12))
+def test_jobs_with_gpus_on_each_node_start_as_with_the_requests(seed: int) -> None:
+    """Slurm divides their CPUs over as many nodes as it likes, with the GPUs on each of them."""
+    rng = random.Random(seed)
+    machine = [SiteNode(f"n{k}", 8, memory=16_000, gpus={"": 2}) for k in range(3)]
+    site = place([Partition("p", ("n0", "n1", "n2"))], machine, select_parameters=("cr_cpu_memory",))
+    jobs = []
+    for k in range(30):
+        nodes = rng.choice((1, 1, 2))
+        cpus = nodes * rng.choice((1, 2, 3, 6, 8))
+        gres = rng.choice(((), (Gres("gpu", "", 1, "node"),), (Gres("gpu", "", 2, "node"),)))
+        asked = SiteRequest(
+            "chem", "normal", ("p",), min_nodes=nodes, cpus=cpus, tasks=cpus, memory_per_cpu=1000, gres=gres
+        )
+        gpus = {"gpus": gres[0].number} if gres else {}
+        each = cpus // nodes
+        jobs.append(row(k, rng, asked, nodes, each, 5 * k, memory=1000 * each, **gpus))
+    starts = starts_by_slurm(site, jobs)
+    assert starts == starts_by_requests(site, jobs)
+
+
+def test_gpus_on_each_node_are_verified() -> None:
+    machine = [SiteNode(f"n{k}", 8, memory=8000, gpus={"": 2}) for k in range(2)]
+    site = place([Partition("p", ("n0", "n1"))], machine)
+    rng = random.Random(1)
+    asked = SiteRequest("chem", "normal", ("p",), min_nodes=2, cpus=4, tasks=4, gres=(Gres("gpu", "", 2, "node"),))
+    jobs = [row(k, rng, asked, 2, 2, k, gpus=2) for k in range(2)]
+    problem = Dispatch(site.platform(), jobs, [Queue("p", 60)])
+    run = sl.simulate(problem, dispatcher="slurm", site=site)
+    assert run.violations == []
+    assert run.start[1] >= run.end[0]
+    together = replace(run, start=run.start * 0, end=run.end - run.start)
+    assert any("gpus in use, it has 2" in fault.message for fault in violations(together))

@@ -11,7 +11,8 @@ import pytest
 import schedlab as sl
 from draws import some_now
 from schedlab.models import QOS, Dependency, Dispatch, Job, Partition, Queue, Running, Site, SiteNode, SiteRequest
-from schedlab.simulation import PreemptionRules, SlurmJob, SlurmReplay, attempts_of, requeue_of, violations
+from schedlab.simulation import PreemptionRules, SlurmJob, attempts_of, requeue_of, violations
+from simulation.slurm.slurm_second_by_second import SecondBySecond
 from simulation.slurm.small_slurm import job, ran, settings, site, started, state_with
 
 NODES = ("n1", "n2")
@@ -54,7 +55,7 @@ def test_what_becomes_of_a_victim(mode: str, again: bool) -> None:
         job(1, 8, limit=500, attempts=ran(0, 400, *NODES)),
         job(2, 8, submit=50, partitions=("urgent",), attempts=ran(50, 80, *NODES)),
     ]
-    begun = [(s.job, s.time) for s in SlurmReplay(by_partition(mode, grace_time=10), jobs).run()]
+    begun = [(s.job, s.time) for s in SecondBySecond(by_partition(mode, grace_time=10), jobs).run()]
     assert begun[1] == (1, pytest.approx(61, abs=3))  # after the grace time
     assert ([k for k, _ in begun] == [0, 1, 0]) is again
 
@@ -217,7 +218,7 @@ def drawn(seed: int) -> tuple[Site, list[Job]]:
 
 @pytest.mark.parametrize("seed", some_now([42, *range(42)], 20))
 @pytest.mark.parametrize("preempts", [True, False])
-def test_all_attempts_start_as_in_the_replay_that_is_calibrated(seed: int, preempts: bool) -> None:
+def test_all_attempts_start_as_second_by_second(seed: int, preempts: bool) -> None:
     place, jobs = drawn(seed)
     if not preempts:
         place = replace(place, scheduler=replace(place.scheduler, preempt_type="none"))
@@ -228,7 +229,7 @@ def test_all_attempts_start_as_in_the_replay_that_is_calibrated(seed: int, preem
         )
         for j in jobs
     ]  # fmt: skip
-    begun = SlurmReplay(place, recorded, whole_seconds=True).run()
+    begun = SecondBySecond(place, recorded).run()
     assert sorted((a.start, a.job) for a in attempts_of(run)) == sorted((s.time, recorded[s.job].id) for s in begun)
 
 

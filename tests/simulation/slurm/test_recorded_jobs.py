@@ -1,8 +1,9 @@
-"""Jobs of a log under ``slurm`` of ``simulate``: they start as in the free replay that is calibrated, however they ran."""
+"""Jobs of a log under ``slurm`` of ``simulate``: they start as second by second, however they ran."""
 
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,15 +11,12 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.bench.replays.case import fitted
 from schedlab.instances import Workload, read_sacct
-from schedlab.instances.formats import sacct_trace
-from schedlab.instances.log_preparation import cancellations
-from schedlab.instances.sites import read_site
 from schedlab.models import NodeEvent, Partition, SchedulerSettings, Site, SiteNode
-from schedlab.simulation import SlurmReplay, as_submitted, calibrate, slurm_jobs
+from schedlab.simulation import as_submitted, slurm_jobs
 from schedlab.simulation.features import node_events_of
-from simulation.slurm.test_calibration import FULL_SITE, LAB, needs_lab
+from simulation.slurm.slurm_second_by_second import first_starts
+from simulation.slurm.test_calibration import needs_lab, recording
 
 BEGIN = 1_700_000_000
 HEAD = "JobID|User|Account|Partition|Submit|Eligible|Start|End|Timelimit|ReqCPUS|AllocCPUS|NNodes|NodeList|State|AllocTRES|SubmitLine"
@@ -110,19 +108,16 @@ def drawn(seed: int, folder: Path) -> Workload:
 
 
 def both(workload: Workload, site: Site) -> tuple[dict[str, int], dict[str, int]]:
-    """Return the starts under ``slurm`` of ``simulate``, and those of the free replay in whole seconds."""
+    """Return the starts under ``slurm`` of ``simulate``, and those of a replay second by second."""
     run = sl.simulate(workload, dispatcher="slurm", site=site)
     assert run.violations == []
-    jobs = slurm_jobs(workload)
-    replay = SlurmReplay(site, jobs, whole_seconds=True)
-    replay.run()
     offset = workload.unix_start or 0
-    freely = {job.id: int(start) - offset for job, start in zip(jobs, replay.first_starts(), strict=True)}
+    freely = {name: start - offset for name, start in first_starts(site, slurm_jobs(workload)).items()}
     return dict(zip(run.workload.ids, run.start.tolist(), strict=True)), freely
 
 
 @pytest.mark.parametrize("seed", some_now(range(30), 12))
-def test_jobs_start_as_in_the_replay_that_is_calibrated(seed: int, tmp_path: Path) -> None:
+def test_jobs_start_as_second_by_second(seed: int, tmp_path: Path) -> None:
     multifactor = {"priority_type": "multifactor", "weight_age": 1000, "weight_job_size": 300, "calc_period": 30}
     settings = multifactor if seed % 2 else {"bf_interval": 5}
     starts, freely = both(drawn(seed, tmp_path), place(**settings))
@@ -240,17 +235,19 @@ def test_no_moment_has_more_than_a_partition_allows(seed: int, tmp_path: Path) -
 
 @needs_lab
 @pytest.mark.parametrize("name", ["simple", "full"])
-def test_the_mean_wait_is_that_of_the_free_replays(name: str) -> None:
-    folder = LAB / name
-    trace = sacct_trace(folder / ("jobcomp.txt" if name == "simple" else "sacct_duplicates.txt.gz")).with_cancelled()
-    if name == "simple":
-        trace = trace.without("memory", "the site has none")
-    site = read_site(*[folder / each for each in (("slurm.conf",) if name == "simple" else FULL_SITE)])
-    workload = fitted(trace.workload, site)
-    events = [*node_events_of(site, workload, site.platform()), *cancellations(workload)]
-    run = sl.simulate(workload, dispatcher="slurm", site=site, events=events)
-    result = calibrate(workload, site, replays=16)
-    waits = dict(zip(run.workload.ids, run.wait.tolist(), strict=True))
-    mean = np.mean([waits[job.id] for job in result.jobs])
-    # simulate is a single one of them: in whole seconds, with both schedulers at the begin of their periods
-    assert abs(mean / result.free.replayed - 1) <= (0.1 if name == "simple" else 0.15)
+def test_the_jobs_of_a_recording_start_as_second_by_second(name: str) -> None:
+    """They asked for CPUs, memory, whole nodes, GPUs on each node, licences, in arrays, with dependencies; all run, and no node fails."""
+    site, log = recording(name)
+    assert log.recorded_start is not None and log.site is not None
+    once = ~np.isin(np.arange(len(log)), list(log.site.attempts))
+    ran = log.keep((log.recorded_start >= 0) & once)
+    site = replace(site, events=())
+    run = sl.simulate(ran, dispatcher="slurm", site=site, events=[])
+    assert run.violations == []
+    offset = ran.unix_start or 0
+    ids = set(run.workload.ids)
+    jobs = [replace(job, cancelled=None) for job in slurm_jobs(ran) if job.id in ids]
+    freely = first_starts(site, jobs)
+    starts = dict(zip(run.workload.ids, (run.start + offset).tolist(), strict=True))
+    assert [job.id for job in jobs if starts[job.id] != freely[job.id]] == []
+    assert len(starts) > 200
