@@ -916,19 +916,19 @@ def _lines(chart: Mapping[str, Any], end: str) -> Iterator[str]:
     colours = chart["colours"]
     for k, colour in enumerate(colours):
         yield rf"\definecolor{{schedlab{k}}}{{HTML}}{{{colour.removeprefix('#').upper()}}}"
-    yield from _closed(chart, high, whole=True)
+    yield from _closed_rectangles(chart, high, whole=True)
     for group, opacity, numbers in chart["boxes"]:
         style = _style(group, opacity)
         for box in _fives(numbers):
             yield from _box(chart, high, style, box)
-    yield from _closed(chart, high, whole=False)
+    yield from _closed_rectangles(chart, high, whole=False)
     for at, label in chart["rows"]:
         yield rf"\node[left, font=\scriptsize] at (0,{_y(high, at)}) {{{latex_text(str(label))}}};"
     yield from _axis(chart, high, end)
     yield from _legend(chart, high)
 
 
-def _closed(chart: Mapping[str, Any], high: float, whole: bool) -> Iterator[str]:
+def _closed_rectangles(chart: Mapping[str, Any], high: float, whole: bool) -> Iterator[str]:
     """Yield the closed periods of all rows, behind the rectangles, or those of single rows, over them."""
     style = "black!8" if whole else "black, opacity=0.25"
     for time, length, _, top, height in chart["closed"]:

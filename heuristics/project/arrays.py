@@ -79,6 +79,7 @@ class ProjectArrays:
         rank = np.zeros(len(net.names), np.int64)
         rank[list(net.order)] = np.arange(len(net.names))
         need = [[m.demands.get(name, 0) for name in others] for m in self.modes]
+        job, order, job_first, job_tasks, orders = _jobs(project)
         return Tasks(
             True if is_simple(project) else None,
             *_links(net.before),
@@ -100,7 +101,11 @@ class ProjectArrays:
             _ints([int(mode is LEFT_OUT) for mode in self.modes]),
             *_chains(project),
             _ints([int(r.no_idle) for r in renewable]),
-            *_jobs(project),
+            job,
+            order,
+            job_first,
+            job_tasks,
+            orders,
         )
 
     def _counts(self) -> Iterator[tuple[str, int]]:
