@@ -6,7 +6,7 @@ import copy
 import math
 import re
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -618,6 +618,11 @@ def _solver(deadline: float | None) -> cp_model.CpSolver:
 # them, or with an integer variable that relates them. Not counted are sums with coefficients of the same sign in an
 # objective, and the max of such sums: they can forbid both presences, but one does not imply the other.
 #
+# An order that was decided on one resource counts among the relations. Where starts on two resources are related in both
+# directions, as those of tasks without a wait between them, it moves both, and can exclude both orders on the other resource
+# once the decisions leave other sizes. So no two members of any resources are related in both directions, but for those that
+# have one start, as the options of a task.
+#
 # Relations, between the intervals, integers and functions x, y of the model::
 #
 #     x and y in both directions    alternative, synchronize, an equation, holds, each comparison of another form
@@ -647,7 +652,9 @@ def may_branch_on_order(model: Model, choices: Choices) -> bool:
     if all(_always_runs(v) and not _varies(v) for c in constraints for v in _members(c)):
         return True
     relations = _Relations(model)
-    return all(_apart(c, choices, relations) for c in constraints)
+    if not all(_apart(c, choices, relations) for c in constraints):
+        return False
+    return not relations.move_together(v for c in constraints for v, _ in _rows(c, choices))
 
 
 def _members(c: Constraint) -> tuple[Interval, ...]:
@@ -704,6 +711,7 @@ class _Relations:
 
     def __init__(self, model: Model) -> None:
         self._present: dict[Hashable, Hashable] = {}
+        self._begun: dict[Hashable, Hashable] = {}
         self._number: dict[Hashable, int] = {}
         self._from: list[int] = []
         self._to: list[int] = []
@@ -726,19 +734,28 @@ class _Relations:
 
     def presences(self, v: Interval) -> Hashable:
         """Return what stands for the intervals and integers to which the presence of an interval is related."""
-        return self._root(v)
+        return _root(self._present, v)
 
-    def _root(self, x: Hashable) -> Hashable:
-        while (above := self._present.get(x, x)) is not x:
-            self._present[x] = self._present.get(above, above)
-            x = above
-        return x
+    def move_together(self, members: Iterable[Interval]) -> bool:
+        """Return whether two of some intervals are related in both directions, and do not have one start."""
+        starts: dict[Hashable, Hashable] = {}
+        for v in members:
+            start = _root(self._begun, v)
+            if starts.setdefault(self.group(v), start) is not start:
+                return True
+        return False
 
     def _tie(self, parts: Sequence[Hashable]) -> None:
         """Relate the presences of intervals that may be absent, and integers; attributes stand for their intervals."""
         nodes = [a.interval if isinstance(a, Attribute) else a for a in parts]
         for x in nodes[1:]:
-            self._present[self._root(x)] = self._root(nodes[0])
+            self._present[_root(self._present, x)] = _root(self._present, nodes[0])
+
+    def _begin_together(self, intervals: Sequence[Interval]) -> None:
+        """Relate intervals that have one start, if they are present."""
+        self._join(intervals)
+        for v in intervals[1:]:
+            self._begun[_root(self._begun, v)] = _root(self._begun, intervals[0])
 
     def _tie_all(self, expressions: Sequence[Linear]) -> None:
         """Relate the presences and integers anywhere in some expressions."""
@@ -781,10 +798,10 @@ class _Relations:
             case AllOrNone():
                 self._tie(c.intervals)
             case Alternative():
-                self._join(intervals_of(c))
+                self._begin_together(intervals_of(c))
                 self._tie(intervals_of(c) if c.interval.optional else c.options)
             case Synchronize():
-                self._join(intervals_of(c))
+                self._begin_together(intervals_of(c))
             case Precedence():
                 for part in c.parts:
                     self._before(part.before, part.after)
@@ -824,6 +841,14 @@ class _Relations:
         else:  # the value of holds is a truth value, which is no node
             self._join(nodes if isinstance(f, Holds) else [f, *nodes])
             self._tie_all(f.operands)
+
+
+def _root(above: dict[Hashable, Hashable], x: Hashable) -> Hashable:
+    """Return what stands for the set of an element; the sets are kept in ``above``, with shorter ways for the next call."""
+    while (next_one := above.get(x, x)) is not x:
+        above[x] = above.get(next_one, next_one)
+        x = next_one
+    return x
 
 
 def _postorder(after: Sequence[Sequence[int]]) -> list[int]:

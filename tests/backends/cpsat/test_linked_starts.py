@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,28 @@ def test_models_that_it_got_wrong(threads):
         for make, best in ((two_workers, 4), (option_and_master, 0)):
             r = sl.solve(make(), backend="cpsat", threads=threads, seed=seed, time_limit=60)
             assert (r.status, r.objective) == ("optimal", best)
+
+
+def without_waits():
+    """With the parameter, the model of this project ends the process: an order decided on m0 moves tasks of m1."""
+    one = [("j0t0", 3, "m0"), ("j0t1", 5, "m2"), ("j0t2", 5, "m1"), ("j1t1", 5, "m0"), ("j3t2", 3, "m2")]
+    two = [("j1t2", 2, 4, "m1"), ("j2t1", 2, 2, "m1"), ("j3t0", 1, 4, "m1"), ("j3t1", 1, 4, "m0")]
+    due = {"j1t2": 7, "j3t2": 7}
+    tasks = [sl.Task(name, [sl.Mode("only", d, {on: 1})], due=due.get(name)) for name, d, on in one]
+    for name, short, long, machine in two:
+        modes = [sl.Mode("short", short, {machine: 1}), sl.Mode("long", long, {machine: 1})]
+        tasks.append(sl.Task(name, modes, due=due.get(name)))
+    pairs = [("j0t0", "j0t1"), ("j0t1", "j0t2"), ("j1t1", "j1t2"), ("j3t0", "j3t1"), ("j3t1", "j3t2")]
+    tasks = sorted((replace(t, release=3) if t.name == "j0t0" else t for t in tasks), key=lambda t: t.name)
+    lags = [(a, b, int(a == "j1t1")) for a, b in pairs]
+    machines = [sl.Resource(name, 1) for name in ("m0", "m1", "m2")]
+    return sl.Project(tasks, machines, lags, no_wait=pairs, objective="weighted-tardiness")
+
+
+def test_an_order_that_moves_tasks_of_another_machine():
+    r = sl.solve(without_waits(), backend="cpsat", threads=1, time_limit=120)
+    assert r.status == "optimal"
+    assert r.objective == sl.solve(without_waits(), backend="highs", time_limit=120).objective
 
 
 END = """
