@@ -606,22 +606,18 @@ def _solver(deadline: float | None) -> cp_model.CpSolver:
 # relations that it knows between their starts exclude both orders, it adds one of these orders at this point, under the
 # presences of a and b alone. These are decisions, but the contradiction counts as one without decisions.
 #
-# What this module proves. In no ``no_overlap`` there are two members of which one may be absent, or of another size, and
-# between whose starts the model has relations in both directions. Without such relations, what excludes an order are bounds
-# of single variables, which CP-SAT propagates before it branches. Two members of fixed sizes that are always present need no
-# proof: if both orders are excluded, the model is infeasible; with other sizes, it is so for the sizes that the decisions
-# leave alone. A ``cumulative`` counts as well, as CP-SAT turns parts of it into disjunctions.
+# What this module proves. No two members of any resources are related in both directions between their starts, but for those
+# that have one start, as the options of a task, and of these no ``no_overlap`` has two. Without such relations, what excludes an
+# order are bounds of single variables, which CP-SAT propagates before it branches. It does not matter that the two are members
+# of different resources, always present and of fixed sizes: an order that was decided counts among the relations, and where
+# starts on two resources move together, as those of tasks without a wait between them, it can exclude both orders of a third
+# task. A ``cumulative`` counts as well, as CP-SAT turns parts of it into disjunctions.
 #
 # Two members with one presence end the process too, also without a relation between their starts: two optional intervals
 # with ``all_or_none`` and ``no_overlap``, the end of one of them maximized. So no two members that may be absent may have
 # presences that the model relates: by ``all_or_none``, the options of an ``alternative``, or an expression with both of
 # them, or with an integer variable that relates them. Not counted are sums with coefficients of the same sign in an
 # objective, and the max of such sums: they can forbid both presences, but one does not imply the other.
-#
-# An order that was decided on one resource counts among the relations. Where starts on two resources are related in both
-# directions, as those of tasks without a wait between them, it moves both, and can exclude both orders on the other resource
-# once the decisions leave other sizes. So no two members of any resources are related in both directions, but for those that
-# have one start, as the options of a task.
 #
 # Relations, between the intervals, integers and functions x, y of the model::
 #
@@ -649,12 +645,10 @@ def may_branch_on_order(model: Model, choices: Choices) -> bool:
     constraints = [named.constraint for named in model.constraints]
     if not any(isinstance(c, NoOverlap) for c in constraints):
         return False
-    if all(_always_runs(v) and not _varies(v) for c in constraints for v in _members(c)):
-        return True
     relations = _Relations(model)
-    if not all(_apart(c, choices, relations) for c in constraints):
+    if relations.move_together(v for c in constraints for v, _ in _rows(c, choices)):
         return False
-    return not relations.move_together(v for c in constraints for v, _ in _rows(c, choices))
+    return all(_apart(c, choices, relations) for c in constraints)
 
 
 def _members(c: Constraint) -> tuple[Interval, ...]:
