@@ -204,7 +204,9 @@ class _Steps:
     def _alone(self, name: str) -> Result:
         """Optimize one kept objective."""
         share = PURE_SHARE / len(self.slack)
-        start = "usual" if self.takes_start and self.method.heuristic is None else None
+        start = None
+        if self.takes_start and self.method.heuristic is None:
+            start = "usual"
         self.pure[name] = self._solve(self.problem.replace(objective=name), share, self.deadline.limit, start)
         return self.pure[name]
 
@@ -213,7 +215,9 @@ class _Steps:
         from .models.dispatch.composite import best_kept
 
         bounded = self.problem.replace(limits=limits)
-        known = best_kept(bounded, self._schedules()) if "warm_start" in self.method.obeyed() else None
+        known = None
+        if "warm_start" in self.method.obeyed():
+            known = best_kept(bounded, self._schedules())
         return self._solve(bounded, 1 - PURE_SHARE, self.deadline.remaining, known, on_incumbent, whole=True)
 
     def _solve(

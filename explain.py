@@ -146,7 +146,10 @@ def _limits(parts: Elements, given: float | Sequence[float | None] | None) -> di
     """Return the elements of the objective limits, each with the number of its objective and its value."""
     if given is None:
         return {}
-    values = list(given) if isinstance(given, Sequence) else [given]
+    if isinstance(given, Sequence):
+        values = list(given)
+    else:
+        values = [given]
     for value in values:
         if value is not None and not is_real(value):
             raise WrongArgument(
@@ -181,7 +184,10 @@ class _Search:
     ) -> None:
         self.parts, self.limits, self.backend, self.solver = parts, limits, backend, solver
         self.on_progress = on_progress
-        harmless = frozenset() if limits else parts.harmless
+        if not limits:
+            harmless = parts.harmless
+        else:
+            harmless = frozenset()
         # limits come first: a conflict without them is found in any case, as the set is minimal
         self.all = [*limits, *(e for e in parts.all if e not in harmless)]
         self.best: list[Element] | None = None  # the smallest set that is proven infeasible
@@ -199,14 +205,20 @@ class _Search:
         if self.best is None:
             self.status = self._answer(self.all, share=1.0)
             if self.status != "infeasible":
-                self.why = self.why or UNDECIDED if self.status == "unknown" else ""
+                if self.status == "unknown":
+                    self.why = self.why or UNDECIDED
+                else:
+                    self.why = ""
                 return
         self._shrink(lambda some: self._answer(some) == "infeasible")
         self._doubt()
         doubtful = self._without_each()
         self._hold_against_answers()
         self.minimal = not doubtful
-        self.why = (self.why or f"{UNDECIDED} without {doubtful} of them, one at a time") if doubtful else ""
+        if doubtful:
+            self.why = self.why or f"{UNDECIDED} without {doubtful} of them, one at a time"
+        else:
+            self.why = ""
 
     def _without_each(self) -> int:
         """Check the set without each one of its elements; return how often it stays unknown whether the others can hold.
@@ -227,7 +239,9 @@ class _Search:
     @property
     def smallest(self) -> list[Element]:
         """The smallest set that may be infeasible: ``best``, or all elements."""
-        return self.all if self.best is None else self.best
+        if self.best is None:
+            return self.all
+        return self.best
 
     def _shrink(self, refuted: Callable[[Sequence[Element]], bool]) -> None:
         """Make the infeasible set as small as ``refuted`` can prove."""
@@ -239,7 +253,9 @@ class _Search:
         if self.parts.refuted(self._part(self.smallest)):
             return  # by the data, without a solver
         self._hold_against_answers()
-        other = "highs" if self.backend == "cpsat" else "cpsat"
+        other = "cpsat"
+        if self.backend == "cpsat":
+            other = "highs"
         if find_backend(other).availability().ok:
             try:
                 found = self._exact(self._part(self.smallest), self.smallest, SHARE, other)
@@ -259,8 +275,12 @@ class _Search:
     def _contradicted(self, who: str) -> None:
         """End the search: an infeasible set has a solution."""
         self.status = "error"
-        some = "the problem" if len(self.smallest) == len(self.all) else "a part of the problem"
-        other = "cpsat" if self.backend != "cpsat" else "highs"
+        some = "a part of the problem"
+        if len(self.smallest) == len(self.all):
+            some = "the problem"
+        other = "highs"
+        if self.backend != "cpsat":
+            other = "cpsat"
         raise _Stopped(
             f"{self.backend} calls {some} infeasible, which is a fault of this backend: {who} a solution, which was "
             f"verified; try backend={other!r}"
@@ -270,16 +290,25 @@ class _Search:
         """Return whether an assignment satisfies a part and the limits among ``some``."""
         if answer.model.intervals is not part.intervals or part.check(answer):
             return False
-        values = tuple(part.value(e, answer) for e in part.objectives) if self.limits else ()
+        if self.limits:
+            values = tuple(part.value(e, answer) for e in part.objectives)
+        else:
+            values = ()
         return self._beyond(values, some) is None
 
     def _beyond(self, values: Any, some: Sequence[Element]) -> float | None:
         """Return the first value of an objective that is worse than its limit among ``some``; None if there is none."""
-        each = values if isinstance(values, tuple) else (values,)
+        if isinstance(values, tuple):
+            each = values
+        else:
+            each = (values,)
         for e in some:
             k, most = self.limits.get(e, (0, None))
             if most is not None and not close(each[k], most):
-                worse = each[k] < most if self.parts.maximized else each[k] > most
+                if self.parts.maximized:
+                    worse = each[k] < most
+                else:
+                    worse = each[k] > most
                 if worse:
                     return float(each[k])
         return None
@@ -296,7 +325,9 @@ class _Search:
         kept = frozenset(some)
         if any(kept <= known for known in self.feasible):
             return "feasible"
-        return "infeasible" if any(known <= kept for known in self.infeasible) else "unknown"
+        if any(known <= kept for known in self.infeasible):
+            return "infeasible"
+        return "unknown"
 
     def _by_data(self, some: Sequence[Element]) -> bool:
         return self.parts.refuted(self._part(some))
@@ -324,7 +355,9 @@ class _Search:
 
     def _report(self) -> None:
         """Call the caller's ``on_progress``."""
-        size = None if self.best is None else len(self.best)
+        size = None
+        if self.best is not None:
+            size = len(self.best)
         progress = Progress(self.solver.deadline.elapsed, self.checks, size)
         if self.on_progress is not None and is_false(self.on_progress(progress)):
             raise _Stopped("on_progress ended the call")
@@ -334,7 +367,9 @@ class _Search:
         found = self._known(some)
         if found == "unknown":
             part = self._part(some)
-            found = "infeasible" if self.parts.refuted(part) else self._exact(part, some, share)
+            found = "infeasible"
+            if not self.parts.refuted(part):
+                found = self._exact(part, some, share)
             {"feasible": self.feasible, "infeasible": self.infeasible}.get(found, []).append(frozenset(some))
             if found == "infeasible":
                 self._note(some)
@@ -376,7 +411,10 @@ class _Search:
                 raise _Stopped(LATE)
             left = min(left, max(LEAST, share * left))
         if backend is not None:
-            left = SECOND if left is None else min(left, SECOND)
+            if left is None:
+                left = SECOND
+            else:
+                left = min(left, SECOND)
         objectives, model.objectives = model.objectives, []
         bounds = [(self.limits[e], e.name) for e in some if e in self.limits]
         best = model.sense == "maximize"

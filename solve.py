@@ -137,7 +137,9 @@ def solve(
     'feasible'
     """
     solved = model_or_problem(what)
-    usual = "cpsat" if isinstance(solved, Model) else "auto"
+    usual = "auto"
+    if isinstance(solved, Model):
+        usual = "cpsat"
     chosen = chosen_method(method, backend, parameters, options, usual)
     given = {
         "warm_start": warm_start,
@@ -207,10 +209,14 @@ def _solve_problem(
     check_problem(problem)
     check_method(method, problem)
     if isinstance(warm_start, (Assignment, Mapping)):
-        what = "a dict" if isinstance(warm_start, Mapping) else "an Assignment"
+        what = "an Assignment"
+        if isinstance(warm_start, Mapping):
+            what = "a dict"
         raise WrongArgument(f"the warm_start of a problem is a Schedule or a heuristic, not {what}")
     given = _given_start(method, warm_start)
-    start = start_method(problem, given).name if isinstance(given, Start) else None
+    start = None
+    if isinstance(given, Start):
+        start = start_method(problem, given).name
     warm_up(method, problem, start)
     limits = limits.lasting(limits.time)  # what is compiled does not count
     if isinstance(method, Auto):
@@ -226,7 +232,9 @@ def _given_start(method: Method, warm_start: object) -> Schedule | Start | None:
     if isinstance(warm_start, Schedule):
         return warm_start
     text = method.start if warm_start is None else start_text(warm_start)  # type: ignore[arg-type]
-    return None if text is None else parse_start(text)
+    if text is None:
+        return None
+    return parse_start(text)
 
 
 __all__ = ["Incumbent", "Method", "Outcome", "backend", "parse_method", "solve"]

@@ -96,11 +96,15 @@ class Limits:
     @property
     def deadline(self) -> Deadline:
         """The time limit of the call that has begun, or of one that begins now."""
-        return Deadline(self.time) if self.began is None else Deadline(self.time, self.began)
+        if self.began is None:
+            return Deadline(self.time)
+        return Deadline(self.time, self.began)
 
     def begun(self) -> Limits:
         """Return the limits of a call that has begun, at the latest now."""
-        return self if self.began is not None else replace(self, began=self.deadline.began)
+        if self.began is not None:
+            return self
+        return replace(self, began=self.deadline.began)
 
     def lasting(self, seconds: float | None) -> Limits:
         """Return the limits of a part of the call that begins now and takes at most ``seconds`` (None: no limit)."""
@@ -732,7 +736,9 @@ class Parameter:
     def as_int(self, low: float = -math.inf, high: float = math.inf) -> int:
         """Return a whole number within the bounds."""
         try:
-            number = int(self.value) if isinstance(self.value, (int, str)) else None
+            number = None
+            if isinstance(self.value, (int, str)):
+                number = int(self.value)
         except ValueError:
             number = None
         if number is None or isinstance(self.value, bool) or not low <= number <= high:
@@ -742,7 +748,10 @@ class Parameter:
     def as_float(self, low: float = -math.inf, high: float = math.inf) -> float:
         """Return a number within the bounds."""
         try:
-            number = float(self.value) if isinstance(self.value, (int, float, str)) else math.nan
+            if isinstance(self.value, (int, float, str)):
+                number = float(self.value)
+            else:
+                number = math.nan
         except (ValueError, OverflowError):
             number = math.nan
         if isinstance(self.value, bool) or not low <= number <= high:
@@ -773,12 +782,16 @@ class Parameter:
                 return kind(self.value)
             except ValueError:
                 continue
-        return self.value.lower() == "true" if self.value.lower() in ("true", "false") else self.value
+        if self.value.lower() in ("true", "false"):
+            return self.value.lower() == "true"
+        return self.value
 
 
 def _range(low: float, high: float) -> str:
     if math.isinf(high):
-        return "" if math.isinf(low) else f" of at least {low:,}"
+        if math.isinf(low):
+            return ""
+        return f" of at least {low:,}"
     return f" from {low:,} to {high:,}"
 
 
@@ -986,7 +999,9 @@ def _too_great(name: str, size: int, solver: str, limit: int) -> SolverUnavailab
 def _data(c: Constraint) -> Iterable[int]:
     """Return the absolute values of the whole numbers of a constraint, without those of its expressions."""
     if isinstance(c, Precedence):  # of which models have most
-        return (abs(c.delay),) if c.at_most is None else (abs(c.delay), abs(c.at_most))
+        if c.at_most is None:
+            return (abs(c.delay),)
+        return (abs(c.delay), abs(c.at_most))
     if isinstance(c, Cumulative):
         demands = [d for d in c.demands if isinstance(d, int)]
         return [*demands, *(max(abs(time), level) for time, level in c.steps)]
@@ -1060,6 +1075,12 @@ def in_lowest_terms(c: Comparison) -> Comparison:
     divisor = math.gcd(*(int(k) for k in c.expr.terms.values()))
     if divisor <= 1:
         return c
-    lo = c.lo if math.isinf(c.lo) else -(-int(c.lo) // divisor)
-    hi = c.hi if math.isinf(c.hi) else int(c.hi) // divisor
+    if math.isinf(c.lo):
+        lo = c.lo
+    else:
+        lo = -(-int(c.lo) // divisor)
+    if math.isinf(c.hi):
+        hi = c.hi
+    else:
+        hi = int(c.hi) // divisor
     return Comparison(Linear({a: int(k) // divisor for a, k in c.expr.terms.items()}), lo, hi)

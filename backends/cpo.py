@@ -79,8 +79,14 @@ def _convert(p: Parameter, descriptor: Any) -> Value:
         return p.as_choice(kind)
     if descriptor.default == AUTO and str(p.value).strip().lower() == AUTO.lower():
         return AUTO
-    low = -math.inf if kind[0] is None else kind[0]
-    high = math.inf if kind[1] is None else kind[1]
+    if kind[0] is None:
+        low = -math.inf
+    else:
+        low = kind[0]
+    if kind[1] is None:
+        high = math.inf
+    else:
+        high = kind[1]
     if isinstance(kind[0], int):
         return p.as_int(low, high)
     return p.as_float(low, high)
@@ -227,7 +233,10 @@ class CompiledCpo:
             start = assignment.start[i]
             end = assignment.end[i]
             work = self._lowered.intense.get(i)
-            size = end - start if work is None else work.done(start, end) // FULL
+            if work is None:
+                size = end - start
+            else:
+                size = work.done(start, end) // FULL
             _add_interval(point, native, present, start, end, size)
             if i in shadows:
                 _add_interval(point, shadows[i], present and start < end, start, end, end - start)

@@ -181,7 +181,10 @@ class CpoLowering:
                 self._post(native, name)
             self._post_guards(name)
         if model.objectives:
-            aim = cp.minimize if model.sense == "minimize" else cp.maximize
+            if model.sense == "minimize":
+                aim = cp.minimize
+            else:
+                aim = cp.maximize
             self.native.add(aim(self._expression(model.objectives[0])))
             self._post_guards(OBJECTIVE)
             if not model.objectives[0].integral:
@@ -272,7 +275,10 @@ class CpoLowering:
 
     def _state(self, c: StateFunction) -> Iterator[Any]:
         """Yield a state function whose values are known; with always_constant, the engine (22.2) proves false optima."""
-        state = state_function(transition_matrix(c.transitions)) if c.transitions else state_function()
+        if c.transitions:
+            state = state_function(transition_matrix(c.transitions))
+        else:
+            state = state_function()
         for v, value, start, end in c.uses:
             if value is None:
                 raise MissingConstruct("CP Optimizer has state functions with known values alone")
@@ -296,7 +302,10 @@ class CpoLowering:
 
     def _sequence(self, intervals: tuple[Interval, ...], types: tuple[int, ...] | None = None) -> Any:
         """Return the sequence variable of some intervals with these types."""
-        kinds = tuple(range(len(intervals))) if types is None else types
+        if types is None:
+            kinds = tuple(range(len(intervals)))
+        else:
+            kinds = types
         key = (tuple(v.index for v in intervals), kinds)
         if key not in self._sequences:
             self._sequences[key] = sequence_var([self.intervals[v.index] for v in intervals], list(kinds))
@@ -316,7 +325,9 @@ class CpoLowering:
             if atom.first[kind]:
                 before = [*(0 for _ in atom.costs), atom.first[kind], 0]
                 parts.append(cp.element(before, cp.type_of_prev(sequence, x, last, last + 1)))
-        return cp.sum(parts) if parts else 0
+        if parts:
+            return cp.sum(parts)
+        return 0
 
     def _stated(self, constraint: Stated) -> Iterator[Any]:
         """Yield a calendar or a structure."""
@@ -345,21 +356,35 @@ class CpoLowering:
         start, end = cp.start_of(x, 0), cp.end_of(x, 0)
         pieces = c.pieces(v.start_lo, v.start_hi + v.size_hi)
         parts = [percent * cp.max([cp.min([end, b]) - cp.max([start, a]), 0]) for a, b, percent in pieces if percent]
-        work = cp.sum(parts) if parts else 0
+        work = 0
+        if parts:
+            work = cp.sum(parts)
         low, high = c.work
         yield _within(work, -math.inf, FULL * high + FULL - 1)
         if low:
             yield work >= FULL * low * cp.presence_of(x)
 
     def _in_domain(self, c: InDomain) -> Any:
-        x = None if c.interval is None else self.intervals[c.interval.index]
+        x = None
+        if c.interval is not None:
+            x = self.intervals[c.interval.index]
         if c.own_end in ("start", "end"):
-            allowed = cp.forbid_start if c.own_end == "start" else cp.forbid_end
+            if c.own_end == "start":
+                allowed = cp.forbid_start
+            else:
+                allowed = cp.forbid_end
             return allowed(x, openings(c, 1 if c.own_end == "end" else 0))
         e = self._expression(c.expression)
         inside = [_within(e, a, b) for a, b in c.sides]
-        some = cp.logical_or(inside) if len(inside) > 1 else (inside[0] if inside else cp.false())
-        return some if x is None or not x.is_optional() else cp.logical_or([cp.presence_of(x) == 0, some])
+        if len(inside) > 1:
+            some = cp.logical_or(inside)
+        elif inside:
+            some = inside[0]
+        else:
+            some = cp.false()
+        if x is None or not x.is_optional():
+            return some
+        return cp.logical_or([cp.presence_of(x) == 0, some])
 
     def _isomorphism(self, first: Sequence[Interval], second: Sequence[Interval]) -> Iterator[Any]:
         sides = [[self.intervals[v.index] for v in side] for side in (first, second)]
@@ -376,27 +401,41 @@ class CpoLowering:
         for edge, v, height in c.changes:
             if isinstance(height, Linear):
                 raise MissingConstruct("CP Optimizer has levels with constant heights alone")
-            x = self._running(v) if edge == "pulse" else self.intervals[v.index]
+            if edge == "pulse":
+                x = self._running(v)
+            else:
+                x = self.intervals[v.index]
             if height and x is not None:
                 parts.append((height, kinds[edge](x, abs(height))))
         parts += [(amount, cp.step_at(time, abs(amount))) for time, amount in c.steps if amount]
         base = sum(-height for height, _ in parts if height < 0)
-        lo = 0 if c.lo is None else max(0, c.lo + base)
+        lo = 0
+        if c.lo is not None:
+            lo = max(0, c.lo + base)
         hi = base + sum(height for height, _ in parts if height > 0)
-        hi = hi if c.hi is None else min(hi, c.hi + base)
+        if c.hi is not None:
+            hi = min(hi, c.hi + base)
         if c.window is None and c.during is None and not (c.lo or 0) <= 0 <= (c.hi or 0):
             yield cp.false()
             return
         if lo > hi and c.during is None:
             yield cp.false()
             return
-        level: Any = cp.step_at(INTERVAL_MIN, base) if base else None
+        level: Any = None
+        if base:
+            level = cp.step_at(INTERVAL_MIN, base)
         for height, part in parts:
             if level is None:
                 level = part
             else:
-                level = level + part if height > 0 else level - part
-        during = (INTERVAL_MIN, INTERVAL_MAX) if c.window is None else c.window
+                if height > 0:
+                    level = level + part
+                else:
+                    level = level - part
+        if c.window is None:
+            during = (INTERVAL_MIN, INTERVAL_MAX)
+        else:
+            during = c.window
         if c.during is not None:
             during = self._running(c.during)
             if during is None:
@@ -419,7 +458,9 @@ class CpoLowering:
         moving = [k for k, e in enumerate(expressions) if e.terms]
         rows = [row for row in tuples if all(e.terms or row[k] == e.constant for k, e in enumerate(expressions))]
         if not rows or not moving:
-            return cp.true() if rows else cp.false()
+            if rows:
+                return cp.true()
+            return cp.false()
         if len(moving) == 1:
             return cp.allowed_assignments(made[moving[0]], [row[moving[0]] for row in rows])
         return cp.allowed_assignments([made[k] for k in moving], [tuple(row[k] for k in moving) for row in rows])
@@ -451,8 +492,13 @@ class CpoLowering:
         pulses = []
         for v, demand in zip(c.intervals, c.demands, strict=True):
             lo, hi = self._bounds.of(demand)
-            height = self._expression(demand) if isinstance(demand, Linear) else demand
-            x = self._running(v) if hi > 0 else None
+            if isinstance(demand, Linear):
+                height = self._expression(demand)
+            else:
+                height = demand
+            x = None
+            if hi > 0:
+                x = self._running(v)
             if x is None:
                 continue
             pulse = cp.pulse(x, lo if lo == hi else (lo, hi))
@@ -503,10 +549,18 @@ class CpoLowering:
         atoms = [self._atoms[a] for a in e.terms]
         coefficients = list(e.terms.values())
         if any(c != 1 for c in coefficients):
-            total = cp.scal_prod(coefficients, atoms) if len(atoms) > 1 else coefficients[0] * atoms[0]
+            if len(atoms) > 1:
+                total = cp.scal_prod(coefficients, atoms)
+            else:
+                total = coefficients[0] * atoms[0]
         else:
-            total = cp.sum(atoms) if len(atoms) > 1 else atoms[0]
-        return total + e.constant if e.constant else total
+            if len(atoms) > 1:
+                total = cp.sum(atoms)
+            else:
+                total = atoms[0]
+        if e.constant:
+            return total + e.constant
+        return total
 
     def _atom(self, atom: Atom) -> Any:
         match atom:
@@ -519,7 +573,10 @@ class CpoLowering:
                 # 0 for an absent interval too, as its start and end count as 0
                 return cp.max([cp.min([cp.end_of(x, 0), atom.hi]) - cp.max([cp.start_of(x, 0), atom.lo]), 0])
             case Max() | Min():
-                pick = cp.max if isinstance(atom, Max) else cp.min
+                if isinstance(atom, Max):
+                    pick = cp.max
+                else:
+                    pick = cp.min
                 return pick([self._linear(e) for e in atom.operands])
             case Holds():
                 c = in_lowest_terms(_with_merged_presences(atom.comparison))
@@ -532,7 +589,10 @@ class CpoLowering:
                 x = self._linear(atom.operands[0])
                 lo = atom.points[0][0]
                 hi = atom.points[-1][0]
-                slack = 0 if atom.operands[0].integral else ROUNDING * max(1, abs(lo), abs(hi))
+                if not atom.operands[0].integral:
+                    slack = ROUNDING * max(1, abs(lo), abs(hi))
+                else:
+                    slack = 0
                 self._guards.append(_within(x, lo - slack, hi + slack))
                 return _piecewise(x, points_within(atom.points, *self._bounds.of(atom.operands[0])))
             case Product(operands=(left, right)):
@@ -562,10 +622,15 @@ class CpoLowering:
             self._guards.append(d >= 1)
             d = cp.max([d, 1])  # without it, the engine searches for values of a quotient by 0
         shift = max(0, -(low // max(1, least)))
-        moved = x + shift * d if shift else x
+        if shift:
+            moved = x + shift * d
+        else:
+            moved = x
         if isinstance(atom, Remainder):
             return cp.mod(moved, d)
-        return cp.int_div(moved, d) - shift if shift else cp.int_div(moved, d)
+        if shift:
+            return cp.int_div(moved, d) - shift
+        return cp.int_div(moved, d)
 
     def _attribute(self, atom: Attribute) -> Any:
         x = self.intervals[atom.interval.index]
@@ -575,14 +640,18 @@ class CpoLowering:
             case "end":
                 return cp.end_of(x, 0)
             case "size":
-                return cp.length_of(x, 0) if atom.interval.index in self.intense else cp.size_of(x, 0)
+                if atom.interval.index in self.intense:
+                    return cp.length_of(x, 0)
+                return cp.size_of(x, 0)
             case _:
                 return cp.presence_of(x)
 
 
 def _with_merged_presences(c: Comparison) -> Comparison:
     e = _with_presences(c.expr)
-    return c if e is c.expr or not e.terms else Comparison(Linear(e.terms), c.lo - e.constant, c.hi - e.constant)
+    if e is c.expr or not e.terms:
+        return c
+    return Comparison(Linear(e.terms), c.lo - e.constant, c.hi - e.constant)
 
 
 def _with_presences(e: Linear) -> Linear:
@@ -601,7 +670,8 @@ def _with_presences(e: Linear) -> Linear:
             terms[atom] = terms.get(atom, 0) + factor
             continue
         presence, is_negated = present
-        constant += factor if is_negated else 0
+        if is_negated:
+            constant += factor
         terms[presence] = terms.get(presence, 0) + (-factor if is_negated else factor)
     return Linear({atom: factor for atom, factor in terms.items() if factor}, constant)
 
@@ -618,7 +688,9 @@ def _presence_in(atom: Atom) -> tuple[Attribute, bool] | None:
     if not isinstance(inner, Attribute) or inner.field != "presence":
         return None
     absent, present = (c.lo <= factor * n + e.constant <= c.hi for n in (0, 1))
-    return (inner, absent) if absent != present else None
+    if absent != present:
+        return (inner, absent)
+    return None
 
 
 def _written(name: str) -> str:
@@ -629,12 +701,18 @@ def _written(name: str) -> str:
 def _within(e: Any, lo: Number, hi: Number) -> Any:
     """Return ``lo <= e <= hi`` as a native constraint, which can also serve as a truth value; e may be a number."""
     if isinstance(e, (int, float)):
-        return cp.true() if lo <= e <= hi else cp.false()
+        if lo <= e <= hi:
+            return cp.true()
+        return cp.false()
     if lo == hi:
         return e == lo
     if math.isinf(lo):
-        return cp.true() if math.isinf(hi) else e <= hi
-    return e >= lo if math.isinf(hi) else cp.logical_and(e >= lo, e <= hi)
+        if math.isinf(hi):
+            return cp.true()
+        return e <= hi
+    if math.isinf(hi):
+        return e >= lo
+    return cp.logical_and(e >= lo, e <= hi)
 
 
 def _piecewise(x: Any, points: Sequence[Breakpoint]) -> Any:
@@ -724,7 +802,9 @@ def start(engine: str, native: Any, log: SolverLog, **chosen: Any) -> Any:
 def known_bound(answer: Any) -> float | None:
     """Return the bound of an answer, or None: the engine gives numbers of 2^53 - 1 and more for an unknown bound."""
     bound: float | None = answer.get_objective_bound()
-    return None if bound is None or abs(bound) >= UNKNOWN_BOUND else bound
+    if bound is None or abs(bound) >= UNKNOWN_BOUND:
+        return None
+    return bound
 
 
 def proven_bound(answer: Any, chosen: dict[str, Any]) -> float | None:
@@ -740,7 +820,9 @@ def proven_bound(answer: Any, chosen: dict[str, Any]) -> float | None:
     tolerance: float = max(chosen["OptimalityTolerance"], chosen["RelativeOptimalityTolerance"] * abs(value))
     if tolerance < SMALLEST_STEP * max(1.0, abs(value)):
         return value
-    return max(bound, value - tolerance) if bound < value else min(bound, value + tolerance)
+    if bound < value:
+        return max(bound, value - tolerance)
+    return min(bound, value + tolerance)
 
 
 def _abort(solver: Any) -> None:
@@ -817,7 +899,10 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         outcome.log = log.text()
         if not self.limits.log:
             return outcome
-        silent = NOT_NEEDED if outcome.status in ("optimal", "feasible") else NOT_USED
+        if outcome.status in ("optimal", "feasible"):
+            silent = NOT_NEEDED
+        else:
+            silent = NOT_USED
         outcome.warm = next((fate for text, fate in FATES.items() if text in outcome.log), silent)
         return outcome
 
@@ -843,7 +928,9 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
         status = STATUSES.get(answer.get_solve_status(), "error")
         if answer.is_solution():
             self.watch.solution(self.read(answer), known_bound(answer))
-        message = str(answer.get_fail_status()) if status == "error" else ""
+        message = ""
+        if status == "error":
+            message = str(answer.get_fail_status())
         return Outcome(status, proven_bound(answer, chosen), message=message)
 
     def _failure(self, e: Exception, solver: Any) -> Outcome:
@@ -853,7 +940,9 @@ class EngineRun(CpoCallback):  # type: ignore[misc]
             )
         reason = " ".join(str(e).split())
         # also None after an error that the engine reported itself
-        process = solver.agent.process if solver is not None else None
+        process = None
+        if solver is not None:
+            process = solver.agent.process
         if process is not None:
             process.kill()
             reason = f"the engine ended unexpectedly, with exit code {process.wait()}: {reason}"
@@ -877,7 +966,9 @@ def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit:
     -------
     Conflict
     """
-    limit = {} if time_limit is None else {"ConflictRefinerTimeLimit": time_limit, "TimeLimit": time_limit}
+    limit = {}
+    if time_limit is not None:
+        limit = {"ConflictRefinerTimeLimit": time_limit, "TimeLimit": time_limit}
     solver, killer = None, None
     try:
         solver = start(engine, native, SolverLog(), ConflictRefinerOnVariables="On", **limit)
@@ -898,5 +989,7 @@ def refine_conflict(engine: str, native: Any, named: dict[int, str], time_limit:
     if not names:
         return Conflict(None, "the conflict refiner of CP Optimizer found no conflict in its time")
     minimal = answer.get_conflict_status() == "TerminatedNormally"
-    kind = "a minimal conflict" if minimal else "a conflict, not yet minimal when the time ended,"
+    kind = "a conflict, not yet minimal when the time ended,"
+    if minimal:
+        kind = "a minimal conflict"
     return Conflict(names, f"{kind} by the word of CP Optimizer")

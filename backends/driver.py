@@ -74,11 +74,21 @@ def keep(model: Model, k: int, value: float) -> NamedConstraint:
     """Return the constraint that objective k is no worse than a value."""
     e = model.objectives[k]
     size = size_of(value, value, float(offset_of(e, origin_of(model))))
-    slack = 0.0 if e.integral else REAL_TOLERANCE * max(1.0, size) / 2
+    slack = 0.0
+    if not e.integral:
+        slack = REAL_TOLERANCE * max(1.0, size) / 2
     edge = value - e.constant
-    low, high = (-math.inf, edge + slack) if model.sense == "minimize" else (edge - slack, math.inf)
+    if model.sense == "minimize":
+        low = -math.inf
+        high = edge + slack
+    else:
+        low = edge - slack
+        high = math.inf
     if e.integral:
-        low, high = (low, int(high)) if model.sense == "minimize" else (int(low), high)
+        if model.sense == "minimize":
+            low, high = (low, int(high))
+        else:
+            low, high = (int(low), high)
     return NamedConstraint(f"objective {k + 1} as good as {value}", Comparison(Linear(e.terms), low, high))
 
 
@@ -128,7 +138,9 @@ def conclude(result: Result, model: Model, bounds: Sequence[Any], proven: Sequen
 def _unproven(proven: Sequence[bool], count: int) -> str:
     """Return a text that says which objectives are not proven optimal and which were not optimized."""
     open_ = [str(k + 1) for k, sure in enumerate(proven) if not sure]
-    parts = [f"no proof for objective {', '.join(open_)} of {count}"] if open_ else []
+    parts = []
+    if open_:
+        parts = [f"no proof for objective {', '.join(open_)} of {count}"]
     if len(proven) < count:
         left = count - len(proven)
         parts.append(
@@ -264,7 +276,10 @@ def _missing_windows(model: Model) -> str:
     if first <= max(v.start_hi + v.size_hi for v in late) - first:
         return ""
     names = ", ".join(map(repr, free[:3]))
-    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    if len(free) <= 3:
+        more = ""
+    else:
+        more = f" and {len(free) - 3} more"
     return (
         f"; {names}{more} may start from second 0 on, the other intervals from {first} on: with a start window for each "
         f"interval, as in interval(..., start=({first}, ...)), times are counted from {first}"
@@ -361,11 +376,17 @@ def run(
     bounds: list[Any] = []
     proven: list[bool] = []
     kept: list[NamedConstraint] = []
-    proved = known_bound if model.objectives else None
-    posted = [] if proved is None else [no_better(model, proved)]
+    proved = None
+    if model.objectives:
+        proved = known_bound
+    posted = []
+    if proved is not None:
+        posted = [no_better(model, proved)]
     for k in range(max(1, len(model.objectives))):
         first = k == 0
-        recorded = start if warm.fate == "accepted" or not first else None
+        recorded = None
+        if warm.fate == "accepted" or not first:
+            recorded = start
         stage = stage_of(model, k, [*posted, *kept])
         result, finished = _solve_stage(call, stage, result, (start, recorded), bounds, proved if first else None)
         if first:
@@ -435,7 +456,10 @@ def _solve_stage(
         return replace(before, status="unavailable", message=str(e)), False
     solving = time.perf_counter()
     restriction = call.restriction
-    exactness = compiled.exactness if restriction is None else _restricted(compiled.exactness, restriction)
+    if restriction is None:
+        exactness = compiled.exactness
+    else:
+        exactness = _restricted(compiled.exactness, restriction)
     recorder = _recorder(call, stage, exactness, settled)
     recorder.trace.extend(before.incumbents)
     if known_bound is not None:
@@ -443,7 +467,10 @@ def _solve_stage(
     if incumbent is not None:
         recorder.solution(copy.copy(incumbent))
     first = recorder.objective
-    checked = None if settled else recorder.best  # _accept has checked the caller's start
+    # _accept has checked the caller's start
+    checked = None
+    if not settled:
+        checked = recorder.best
     left = None
     if limits.time is not None:
         left = limits.deadline.earlier(_check_seconds(stage)).remaining
@@ -516,7 +543,9 @@ def _outcome(
     try:
         with unexamined(sum(count for count in compiled.size.values() if isinstance(count, int))):
             ended = compiled.run(recorder, replace(limits, exact=recorder.exact), hinted)
-        return ended if recorder.failure is not None else checked_outcome(backend, ended)
+        if recorder.failure is not None:
+            return ended
+        return checked_outcome(backend, ended)
     except KeyboardInterrupt as e:  # from a backend that does not itself return its best solution
         catch_first(e)
         return Outcome("unknown", message=INTERRUPTED)
@@ -541,21 +570,23 @@ def _why_it_ended(recorder: Recorder, limits: Limits, left: float | None, second
     if recorder.gap_reached:
         return f"the gap limit of {limits.gap:g} was reached"
     if recorder.stopped:
-        return "on_incumbent ended the call" if recorder.refused else ""
+        if recorder.refused:
+            return "on_incumbent ended the call"
+        return ""
     if left is not None and seconds >= left - END_SECONDS:
         return "the time limit was reached"
-    return "the deterministic limit was reached" if limits.deterministic is not None else ""
+    if limits.deterministic is not None:
+        return "the deterministic limit was reached"
+    return ""
 
 
 def _gave_nothing(recorder: Recorder, start: Assignment | None, seconds: float) -> str:
     """Return a message if the solver ended without a proof and without a solution beside the start, else ""."""
     if recorder.best is None:
         return f"the solver ended after {seconds:.1f} s without a solution"
-    return (
-        f"the solver ended after {seconds:.1f} s without a better solution than the start"
-        if recorder.best is start
-        else ""
-    )
+    if recorder.best is start:
+        return f"the solver ended after {seconds:.1f} s without a better solution than the start"
+    return ""
 
 
 def _check_seconds(model: Model) -> float:
@@ -597,8 +628,12 @@ def _fate(given: WarmStart, result: Result) -> WarmStart:
     if given.fate == "none":
         return given
     if given.fate == "rejected":
-        return reported if reported.fate == "repaired" else given
-    return reported if reported.fate != "none" else replace(given, returned=reported.returned)
+        if reported.fate == "repaired":
+            return reported
+        return given
+    if reported.fate != "none":
+        return reported
+    return replace(given, returned=reported.returned)
 
 
 def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Status:
@@ -606,11 +641,15 @@ def _status(outcome: Outcome, recorder: Recorder, exactness: Exactness) -> Statu
         return outcome.status
     if recorder.best is None:
         if outcome.status == "infeasible":
-            return "unknown" if exactness.kind == "restriction" else "infeasible"
+            if exactness.kind == "restriction":
+                return "unknown"
+            return "infeasible"
         return "unknown"
     if exactness.kind == "restriction":
         return "feasible"
-    return "optimal" if recorder.proven else "feasible"
+    if recorder.proven:
+        return "optimal"
+    return "feasible"
 
 
 def _timed(result: Result, deadline: Deadline) -> Result:
@@ -638,7 +677,9 @@ def _conflict(compiled: Callable[[], Compiled], deadline: Deadline) -> Conflict:
             return Conflict(None, str(e))
         if threaded.interrupted:
             return Conflict(None, INTERRUPTED)
-    return conflicts[0] if conflicts else Conflict(None, "no time was left to look for the constraints in conflict")
+    if conflicts:
+        return conflicts[0]
+    return Conflict(None, "no time was left to look for the constraints in conflict")
 
 
 class _Filter:
@@ -667,7 +708,9 @@ class _Filter:
         """Return a conflict as small as the time allows; ``unnamed``, with its reason, if the time ends before the first part."""
         try:
             if not self._is_infeasible(self.smallest):
-                return unnamed if self.solution is None else NoConflict.of(self.solution)
+                if self.solution is None:
+                    return unnamed
+                return NoConflict.of(self.solution)
             self._note(minimal_set(self.smallest, self._is_infeasible, self._note))
         except (SolverUnavailable, LoweringTooLarge):
             return unnamed
@@ -713,13 +756,18 @@ def _tested(conflict: Conflict, model: Model, backend: str, limits: Limits, opti
     part = copy.copy(model)
     wanted = dict.fromkeys(conflict.names or ())
     part.constraints = [c for c in model.constraints if c.name in wanted]
-    part.objectives = model.objectives if any("objective" in name for name in wanted) else []
+    if any("objective" in name for name in wanted):
+        part.objectives = model.objectives
+    else:
+        part.objectives = []
     search = _Filter(part, backend, limits, options)
     made = search.conflict(conflict)
     if isinstance(made, NoConflict):
         return Conflict(None, f"{backend} names {', '.join(wanted)}, which can hold together")
     if made is conflict:
-        return conflict if conflict.reason == UNTRIED else conflict._replace(reason=f"{conflict.reason}; {NOT_TESTED}")
+        if conflict.reason == UNTRIED:
+            return conflict
+        return conflict._replace(reason=f"{conflict.reason}; {NOT_TESTED}")
     tested = dict.fromkeys(row.name for row in search.rows)
     variables = [name for name in wanted if name not in tested]
     if not variables or made.names is None or len(made.names) < len(tested):
@@ -740,7 +788,10 @@ def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits
     part = model.with_horizon(None)
     wanted = set(conflict.names or ())
     part.constraints = [c for c in part.constraints if c.name in wanted]
-    part.objectives = part.objectives if any("objective" in name for name in wanted) else []
+    if any("objective" in name for name in wanted):
+        part.objectives = part.objectives
+    else:
+        part.objectives = []
     result = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
     if result.status not in ("optimal", "feasible", "unbounded"):
         return conflict
@@ -801,20 +852,27 @@ def complete(
     part.objectives = []
     part.constraints = [*model.constraints, *fixed, *defining(model, 0)]
     left = limits.deadline.remaining
-    seconds = START_SECONDS if left is None else min(START_SECONDS, START_SHARE * left)
+    if left is None:
+        seconds = START_SECONDS
+    else:
+        seconds = min(START_SECONDS, START_SHARE * left)
     completed = run(
         part, backend, replace(limits.lasting(seconds), gap=None, deterministic=None), conflict=False, **options
     )
     if completed.assignment is not None and completed.status in ("optimal", "feasible"):
         count = len(model.intervals) + len(model.integers)
-        verb = "was" if len(given) == 1 else "were"
+        verb = "were"
+        if len(given) == 1:
+            verb = "was"
         reason = f"{len(given)} of {how_many(count, 'variable')} {verb} given, the others were found"
         made = copy.copy(completed.assignment)
         made.model = model
         return made, WarmStart("repaired", reason)
     if completed.status == "infeasible":
         return None, WarmStart("rejected", "no solution of the model has the values of the partial start")
-    why = f": {completed.message}" if completed.message else ""
+    why = ""
+    if completed.message:
+        why = f": {completed.message}"
     return None, WarmStart(
         "rejected", f"no solution with the values of the partial start was found in {seconds:.3g} s{why}"
     )
@@ -921,7 +979,10 @@ def fixing(values: Mapping[Variable, Any]) -> list[NamedConstraint]:
     """
     made: list[NamedConstraint] = []
     for v, value in values.items():
-        made += _of_integer(v, value) if isinstance(v, Integer) else _of_interval(v, value)
+        if isinstance(v, Integer):
+            made += _of_integer(v, value)
+        else:
+            made += _of_interval(v, value)
     return made
 
 
@@ -938,7 +999,9 @@ def _of_interval(v: Interval, value: Any) -> list[NamedConstraint]:
     what = f"the warm start of {v.name}"
     if value is None or value is False or (isinstance(value, IntervalValue) and not value.present):
         return [_equal(v.presence, 0, f"{v.name} is absent")]
-    present = [_equal(v.presence, 1, f"{v.name} is present")] if v.optional else []
+    present = []
+    if v.optional:
+        present = [_equal(v.presence, 1, f"{v.name} is present")]
     if value is True:
         return present or [_equal(v.presence, 1, f"{v.name} is present")]
     if isinstance(value, IntervalValue):

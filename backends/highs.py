@@ -220,7 +220,10 @@ class HighsRun:
             self.highs.changeObjectiveOffset(form.offset * unit)
 
     def _run(self, warm: Assignment | None) -> Outcome:
-        fate = self._start(warm) if warm is not None else WarmStart()
+        if warm is not None:
+            fate = self._start(warm)
+        else:
+            fate = WarmStart()
         callbacks = {
             "cbLogging": self._logged,
             "cbMipImprovingSolution": self._improved,
@@ -358,7 +361,9 @@ class HighsRun:
             self.stop.set()
 
     def _bound(self, out: Any) -> float | None:
-        return None if self.alone or abs(out.mip_dual_bound) >= 1e30 else float(out.mip_dual_bound) / self.unit
+        if self.alone or abs(out.mip_dual_bound) >= 1e30:
+            return None
+        return float(out.mip_dual_bound) / self.unit
 
     def _outcome(self, log: str, fate: WarmStart) -> Outcome:
         import highspy
@@ -374,7 +379,9 @@ class HighsRun:
         if native_status == kinds.kModelEmpty:
             bound = self.compiled.form.offset
         elif self.discrete:
-            bound = self._bound(info) if info.valid else None
+            bound = None
+            if info.valid:
+                bound = self._bound(info)
         elif solution.dual_valid:
             bound = safe_bound(self.compiled.form, np.asarray(solution.row_dual) / self.unit)
         relaxation = self.compiled.exactness.kind == "relaxation"
@@ -577,8 +584,14 @@ def pass_model(form: LinearForm, *, relax: bool = False) -> Any:
     look(len(form.value) / ENTRIES_PER_SECOND)
     h = new_highs()
     h.setOptionValue("output_flag", False)
-    kinds = np.zeros_like(form.integral) if relax else form.integral
-    rows = form.row_scales() if kinds.any() else np.ones(len(form.row_lo))
+    if relax:
+        kinds = np.zeros_like(form.integral)
+    else:
+        kinds = form.integral
+    if kinds.any():
+        rows = form.row_scales()
+    else:
+        rows = np.ones(len(form.row_lo))
     status = h.passModel(
         *(len(form.cost), len(form.row_lo), len(form.value)),
         int(highspy.MatrixFormat.kRowwise),
@@ -644,12 +657,19 @@ class DeletionFilter:
                 needed.remove(name)
             else:
                 self._bound(name, relaxed=False)
-        kind = "an irreducible" if minimal else "an"
+        kind = "an"
+        if minimal:
+            kind = "an irreducible"
         return Conflict(tuple(needed), f"{kind} infeasible subset of the linear relaxation by the word of HiGHS")
 
     def _bound(self, name: str, *, relaxed: bool) -> None:
         for i in self.rows[name]:
-            lo, hi = (-math.inf, math.inf) if relaxed else (float(self.lo[i]), float(self.hi[i]))
+            if relaxed:
+                lo = -math.inf
+                hi = math.inf
+            else:
+                lo = float(self.lo[i])
+                hi = float(self.hi[i])
             self.native.changeRowBounds(i, lo, hi)
 
     def _infeasible(self, deadline: Deadline) -> bool:

@@ -154,9 +154,8 @@ class _Writer:
         self._functions()
         for named in self.model.constraints:
             written = list(self._constraint(named.constraint))
-            self.lines += (
-                [f"% {_one_line(named.name)}", *(f"constraint {each};" for each in written)] if written else []
-            )
+            if written:
+                self.lines += [f"% {_one_line(named.name)}", *(f"constraint {each};" for each in written)]
         solved = self._objective()
         m = self.origin
         counts = ", ".join(
@@ -164,8 +163,10 @@ class _Writer:
             for some, what in ((m.intervals, "interval"), (m.integers, "integer"), (m.constraints, "constraint"))
         )
         head = [f"% Model {_one_line(m.name)}: {counts}."]
-        head += [f"% Decomposed: {', '.join(self.decomposed)}."] if self.decomposed else []
-        head += [f"% Only the first of its {len(m.objectives)} objectives is written."] if len(m.objectives) > 1 else []
+        if self.decomposed:
+            head += [f"% Decomposed: {', '.join(self.decomposed)}."]
+        if len(m.objectives) > 1:
+            head += [f"% Only the first of its {len(m.objectives)} objectives is written."]
         used = [name for name in GLOBALS if any(f"{name}(" in line for line in self.lines if line[0] != "%")]
         includes = [f'include "{name}.mzn";' for name in used]
         return "\n".join([*head, *includes, *self.lines, *solved, self._output()]) + "\n"
@@ -278,19 +279,25 @@ class _Writer:
     # --- Ends and presence.
 
     def _end(self, v: Interval) -> str:
-        return self.variables[v] if self.sizes[v] == "0" else f"{self.variables[v]} + {self.sizes[v]}"
+        if self.sizes[v] == "0":
+            return self.variables[v]
+        return f"{self.variables[v]} + {self.sizes[v]}"
 
     def _presence(self, v: Interval) -> str:
         return self.presences.get(v, "true")
 
     def _or_zero(self, v: Interval, value: str) -> str:
         """Return a value, or 0 if the interval is absent."""
-        return f"if {self.presences[v]} then {value} else 0 endif" if v.optional else value
+        if v.optional:
+            return f"if {self.presences[v]} then {value} else 0 endif"
+        return value
 
     def _if_present(self, intervals: Iterable[Interval], text: str) -> str:
         """Return a constraint that holds if one of the intervals is absent."""
         needed = dict.fromkeys(self.presences[v] for v in intervals if v.optional)
-        return f"({AND.join(needed)}) -> ({text})" if needed else text
+        if needed:
+            return f"({AND.join(needed)}) -> ({text})"
+        return text
 
     # --- Constraints.
 
@@ -313,12 +320,17 @@ class _Writer:
             case Synchronize(a, others):
                 yield from (self._together(a, o) for o in others)
             case AllOrNone(intervals):
-                first = intervals[0] if intervals else None
+                first = None
+                if intervals:
+                    first = intervals[0]
                 yield from (
                     f"{self._presence(v)} <-> {self._presence(intervals[0])}" for v in intervals if v is not first
                 )
             case ForbidExtent(v):
-                lasts = "" if v.size_lo > 0 else f"{self.sizes[v]} = 0{OR}"
+                if v.size_lo > 0:
+                    lasts = ""
+                else:
+                    lasts = f"{self.sizes[v]} = 0{OR}"
                 for lo, hi in c.within_reach():
                     yield self._if_present([v], f"{lasts}{self._end(v)} <= {lo}{OR}{self.variables[v]} >= {hi}")
             case AllDifferent(expressions):
@@ -348,14 +360,19 @@ class _Writer:
         lo, hi = (side if math.isinf(side) else _times(side, factor) for side in (c.lo, c.hi))
         if lo == hi:
             return f"{text} = {hi}"
-        parts = [] if lo == -math.inf else [f"{text} >= {lo}"]
-        parts += [] if hi == math.inf else [f"{text} <= {hi}"]
+        parts = []
+        if lo != -math.inf:
+            parts = [f"{text} >= {lo}"]
+        if hi != math.inf:
+            parts += [f"{text} <= {hi}"]
         return AND.join(parts) or "true"
 
     def _precedence(self, p: Precedence) -> str:
         points: dict[str, Callable[[Interval], str]] = {"start": self.variables.__getitem__, "end": self._end}
         left, right = p.fields
-        delay = f" + {p.delay}" if p.delay else ""
+        delay = ""
+        if p.delay:
+            delay = f" + {p.delay}"
         return self._if_present([p.before, p.after], f"{points[left](p.before)}{delay} <= {points[right](p.after)}")
 
     def _together(self, a: Interval, b: Interval) -> str:
@@ -386,14 +403,18 @@ class _Writer:
         e = self.model.objectives[0]
         factor = _scale(e.terms.values(), e)
         constant = _exact(e.constant) * factor
-        note = [f"% The objective is {factor} times that of the model."] if factor > 1 else []
+        note = []
+        if factor > 1:
+            note = [f"% The objective is {factor} times that of the model."]
         if constant.denominator != 1:
             note.append(f"% The constant {float(constant)} of the objective is left out.")
             e = Linear(e.terms)
         return [*note, f"var int: objective = {self._linear(e, factor)};", f"solve {self.model.sense} objective;"]
 
     def _output(self) -> str:
-        shown = [r'"objective = \(objective)\n"'] if self.model.objectives else []
+        shown = []
+        if self.model.objectives:
+            shown = [r'"objective = \(objective)\n"']
         for x in self.declared:
             name = self.variables[x]
             shown.append(rf'"{name} = \({name})\n"')
@@ -419,7 +440,8 @@ class _Names:
         ('a_on_node_3', 'a_on_node_3_2', 'max_2', 'v_3')
         """
         plain = re.sub(r"[^A-Za-z0-9]+", "_", wanted).strip("_")[:100] or "v"
-        plain = plain if plain[0].isalpha() else f"v_{plain}"
+        if not plain[0].isalpha():
+            plain = f"v_{plain}"
         chosen, k = plain, 1
         while chosen in self.taken:
             k += 1
@@ -451,7 +473,9 @@ def _exact(value: Number) -> Fraction:
     if isinstance(value, int):
         return Fraction(value)
     near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
-    return near if float(near) == value else Fraction(repr(float(value)))
+    if float(near) == value:
+        return near
+    return Fraction(repr(float(value)))
 
 
 def _scale(values: Iterable[Number], what: Any) -> int:

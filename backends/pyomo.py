@@ -81,7 +81,10 @@ KNOWN = {
 
 def names_of(wanted: Any) -> Names | None:
     """Return the option names of a Pyomo solver, given by its name or as an object; None if it is not known."""
-    text = wanted if isinstance(wanted, str) else " ".join(f"{c.__module__}.{c.__name__}" for c in type(wanted).__mro__)
+    if isinstance(wanted, str):
+        text = wanted
+    else:
+        text = " ".join(f"{c.__module__}.{c.__name__}" for c in type(wanted).__mro__)
     return next((names for key, names in KNOWN.items() if key in text.lower()), None)
 
 
@@ -204,7 +207,10 @@ def _solver(wanted: Any) -> Any:
     """Return a Pyomo solver, given by its name or as an object; raise SolverUnavailable if it is not available."""
     environ = _environ()
     with _quiet():  # Pyomo would print a traceback for an unknown name
-        solver = environ.SolverFactory(wanted) if isinstance(wanted, str) else wanted
+        if isinstance(wanted, str):
+            solver = environ.SolverFactory(wanted)
+        else:
+            solver = wanted
         if not solver.available(exception_flag=False):
             raise SolverUnavailable(f"Pyomo's solver {wanted!r} is not available; is it installed?")
     return solver
@@ -267,7 +273,9 @@ class PyomoCompiled:
         if isinstance(columns, int):
             return v[columns]
         presence, start, size = (None if k is None else v[k] for k in (columns.presence, columns.start, columns.size))
-        cells = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)} if columns.cells else {}
+        cells = {}
+        if columns.cells:
+            cells = {int(t): v[k] for t, k in zip(columns.times, columns.cells, strict=True)}
         return PyomoInterval(presence, start, size, cells)
 
     def assignment(self, answer: Any) -> Assignment:
@@ -334,14 +342,19 @@ class PyomoCompiled:
         answer = self.assignment([])
         if self.model.check(answer):
             return Outcome("infeasible")
-        value = self.model.value(self.model.objectives[0], answer) if self.model.objectives else None
+        value = None
+        if self.model.objectives:
+            value = self.model.value(self.model.objectives[0], answer)
         watch.solution(answer, value)
         return Outcome("optimal", bound=value)
 
     def _run(self, watch: Watch, limits: Limits, chosen: dict[str, Value], warm: Assignment | None) -> Outcome:
         """Do the work of ``run`` in the current thread."""
         # the interfaces named appsi forget the options of the solver for those of the call
-        before = self.solver.options if type(self.solver.options) is dict else {}
+        if type(self.solver.options) is dict:
+            before = self.solver.options
+        else:
+            before = {}
         keywords: dict[str, Any] = {"tee": limits.log, "load_solutions": False, "options": {**before, **chosen}}
         log = SolverLog()
         deadline = limits.deadline
@@ -381,7 +394,10 @@ class PyomoCompiled:
 
     def _solve(self, limits: Limits, keywords: dict[str, Any]) -> Any:
         own = self.solver.options
-        kept = own.value() if callable(getattr(own, "reset", None)) else None  # other interfaces forget those of a call
+        # other interfaces forget those of a call
+        kept = None
+        if callable(getattr(own, "reset", None)):
+            kept = own.value()
         objective = self.native.objective
         # a user may have given the native model another objective
         scaled = self.unit != 1.0 and objective.expr is self._objective
@@ -426,8 +442,14 @@ class PyomoCompiled:
 
     def _outcome(self, results: Any, fate: WarmStart) -> tuple[Outcome, Assignment | None]:
         condition = str(results.solver.termination_condition)
-        bound = results.problem.upper_bound if self.form.maximize else results.problem.lower_bound
-        bound = float(bound) / self.unit if isinstance(bound, (int, float)) and math.isfinite(bound) else None
+        if self.form.maximize:
+            bound = results.problem.upper_bound
+        else:
+            bound = results.problem.lower_bound
+        if isinstance(bound, (int, float)) and math.isfinite(bound):
+            bound = float(bound) / self.unit
+        else:
+            bound = None
         has_solution = len(results.solution) > 0
         answer = None
         if has_solution:
@@ -499,7 +521,10 @@ def _concrete(form: LinearForm, name: str, *, integral: bool, names: tuple[list[
     m = environ.ConcreteModel(name=name)
     lo = form.column_lo.tolist()
     hi = form.column_hi.tolist()
-    kinds = form.integral.tolist() if integral else [0] * len(lo)
+    if integral:
+        kinds = form.integral.tolist()
+    else:
+        kinds = [0] * len(lo)
 
     columns, rows = names or (range(len(lo)), range(len(form.row_lo)))
     column = {key: k for k, key in enumerate(columns)}
@@ -515,7 +540,10 @@ def _concrete(form: LinearForm, name: str, *, integral: bool, names: tuple[list[
         domain=lambda m, key: environ.Integers if kinds[column[key]] else environ.Reals,
     )
     x = list(m.x.values())
-    scales = form.row_scales() if any(kinds) else np.ones(len(form.row_lo))
+    if any(kinds):
+        scales = form.row_scales()
+    else:
+        scales = np.ones(len(form.row_lo))
     index = form.index.tolist()
     start = form.start.tolist()
     value = form.scaled_values(scales).tolist()
@@ -532,7 +560,9 @@ def _concrete(form: LinearForm, name: str, *, integral: bool, names: tuple[list[
         sides = [None if math.isinf(side) else side for side in (row_lo[i], row_hi[i])]
         if not entries:
             holds = form.row_lo[i] <= TOLERANCE and form.row_hi[i] >= -TOLERANCE  # as HiGHS holds rows
-            return environ.Constraint.Feasible if holds else environ.Constraint.Infeasible
+            if holds:
+                return environ.Constraint.Feasible
+            return environ.Constraint.Infeasible
         return sides[0], body, sides[1]
 
     m.rows = environ.Constraint(rows, rule=row)

@@ -273,7 +273,9 @@ class Result:
         """Return the rows of the table of the answer; those of a faulty answer do not use the problem."""
         if self.schedule is not None:
             return rows_of_schedule(None if self.status == "error" else self.problem, self.schedule)
-        return [] if self.assignment is None else rows_of_assignment(self.assignment)
+        if self.assignment is None:
+            return []
+        return rows_of_assignment(self.assignment)
 
     def _repr_html_(self) -> str:
         """Return a summary and the first rows of the answer as HTML, for notebooks."""
@@ -299,7 +301,9 @@ class Result:
 
 
 def _parts(value: Value | Bound | None, several: int) -> tuple[float | None, ...]:
-    return value if isinstance(value, tuple) else (value,) * several
+    if isinstance(value, tuple):
+        return value
+    return (value,) * several
 
 
 # --- One entry of the trace of a call: the best objective and bound at a moment, and on demand the solution.
@@ -400,7 +404,9 @@ class Incumbent(_Moment):
         >>> Incumbent(0.5, 7, None).giving(lambda: Schedule({"a": 4})).schedule().start
         {'a': 4}
         """
-        return None if self._schedule is None else self._schedule()
+        if self._schedule is None:
+            return None
+        return self._schedule()
 
     def assignment(self) -> Assignment | None:
         """Return the values of the variables of the model with this objective; call it within the callback.
@@ -410,14 +416,22 @@ class Incumbent(_Moment):
         Assignment or None
             None if there is no solution, or if the method has no model, as most heuristics.
         """
-        return None if self._assignment is None else self._assignment()
+        if self._assignment is None:
+            return None
+        return self._assignment()
 
 
 def gap_of(objective: Value | None, bound: Bound | None, offset: Offset = 0.0) -> Bound | None:
     """Return the relative gap, one for each objective, without a constant offset of the objective; None if unknown."""
     if isinstance(objective, tuple):
-        bounds = bound if isinstance(bound, tuple) else (None,) * len(objective)
-        offsets = offset[: len(objective)] if isinstance(offset, tuple) else (offset,) * len(objective)
+        if isinstance(bound, tuple):
+            bounds = bound
+        else:
+            bounds = (None,) * len(objective)
+        if isinstance(offset, tuple):
+            offsets = offset[: len(objective)]
+        else:
+            offsets = (offset,) * len(objective)
         return tuple(relative_gap(o, b, less) for o, b, less in zip(objective, bounds, offsets, strict=True))
     if isinstance(bound, tuple):
         return None
@@ -468,7 +482,10 @@ class Recorder:
         gap: float | None = None,
         exact: bool = False,
     ) -> None:
-        self.offset = float(offset_of(model.objectives[0], origin_of(model))) if model.objectives else 0.0
+        if model.objectives:
+            self.offset = float(offset_of(model.objectives[0], origin_of(model)))
+        else:
+            self.offset = 0.0
         self.gap = gap
         self.gap_reached = False
         self.settled = tuple(settled)
@@ -495,7 +512,9 @@ class Recorder:
     @property
     def sign(self) -> int:
         """1 if the model is minimized, -1 if it is maximized."""
-        return 1 if self.model.sense == "minimize" else -1
+        if self.model.sense == "minimize":
+            return 1
+        return -1
 
     def solution(self, assignment: Assignment, bound: float | None = None) -> bool:
         """Record a solution; return whether the solver should go on."""
@@ -535,12 +554,16 @@ class Recorder:
             self.best, self.objective, self.stopped = later, self._value(later), True
 
     def _value(self, assignment: Assignment) -> float | None:
-        return self.model.value(self.model.objectives[0], assignment) if self.model.objectives else None
+        if self.model.objectives:
+            return self.model.value(self.model.objectives[0], assignment)
+        return None
 
     def bound(self, value: float) -> bool:
         """Record a bound; return whether the solver should go on."""
         with self._lock:
-            return self._report(force=False) if self._tighten(value) else self._going()
+            if self._tighten(value):
+                return self._report(force=False)
+            return self._going()
 
     def _tighten(self, bound: float | None) -> bool:
         if (
@@ -595,7 +618,9 @@ class Recorder:
         if len(origin.objectives) <= 1:
             return self.objective, self.known_bound
         bound = (*self.settled, self.known_bound, *(None,) * len(origin.objectives))[: len(origin.objectives)]
-        value = None if self.best is None else tuple(origin.value(e, self.best) for e in origin.objectives)
+        value = None
+        if self.best is not None:
+            value = tuple(origin.value(e, self.best) for e in origin.objectives)
         return value, bound if any(b is not None for b in bound) else None
 
     @property
@@ -622,7 +647,9 @@ class Recorder:
 
 
 def _known(value: float | None) -> float:
-    return math.inf if value is None else value
+    if value is None:
+        return math.inf
+    return value
 
 
 # --- Objective values and bounds: gaps, when a gap proves an optimum, and when a value refutes a bound.
@@ -653,7 +680,9 @@ def relative_gap(objective: float | None, bound: float | None, offset: float = 0
     if objective is None or bound is None or math.isinf(bound):
         return None
     difference = abs(objective - bound)
-    return 0.0 if difference < 1e-9 else difference / size_of(objective, bound, offset)
+    if difference < 1e-9:
+        return 0.0
+    return difference / size_of(objective, bound, offset)
 
 
 def unit_of(objective: Linear) -> float:
@@ -721,7 +750,9 @@ def refutes(value: Any, bound: Any, sense: str | None) -> bool:
         return False
     if value is None or bound is None:
         return False
-    sign = -1 if sense == "maximize" else 1
+    sign = 1
+    if sense == "maximize":
+        sign = -1
     return bool(sign * (bound - value) > 0 and not close(value, bound))
 
 

@@ -364,11 +364,9 @@ class SolverLog:
         head = "".join(self._head)
         tail = "".join(self._tail)[-self._half :]
         left = self._written - len(head) - len(tail)
-        return (
-            head + tail
-            if not left
-            else f"{head}\n... {how_many(left, 'character', ',')} of the log left out ...\n{tail}"
-        )
+        if not left:
+            return head + tail
+        return f"{head}\n... {how_many(left, 'character', ',')} of the log left out ...\n{tail}"
 
 
 def joined(first: str, second: str) -> str:

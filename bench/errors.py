@@ -139,7 +139,9 @@ def exit_code(command: Callable[[], object]) -> int:
         except WRONG_USE as e:
             say(shortened(f"error: {e}"), error=True)
             return WRONG
-        return code if isinstance(code, int) else DONE
+        if isinstance(code, int):
+            return code
+        return DONE
     except BrokenPipeError:
         drop_output()
         return UNREAD
@@ -180,7 +182,10 @@ def check_file(path: Path, option: str = "") -> None:
     except (OSError, ValueError):  # a name that no file can have
         is_there = False
     if not is_there:
-        at = f"{option} {path}" if option else str(path)
+        if option:
+            at = f"{option} {path}"
+        else:
+            at = str(path)
         raise WrongUse(f"{at}: there is no such file or folder{question(path)}")
 
 
@@ -196,7 +201,9 @@ def question(path: Path) -> str:
     ('; did you mean etc/site.toml?', '')
     """
     near = near_files(path)
-    return f"; did you mean {' or '.join(map(str, near))}?" if near else ""
+    if near:
+        return f"; did you mean {' or '.join(map(str, near))}?"
+    return ""
 
 
 def near_files(path: Path) -> list[Path]:

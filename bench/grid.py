@@ -42,7 +42,9 @@ def number(value: Any) -> str:
         return f"{value:,.0f}"
     if abs(value) < 1000:
         return f"{value:#.5g}"
-    return f"{value:,.1f}" if abs(value) < 1e5 else f"{value:,.0f}"
+    if abs(value) < 1e5:
+        return f"{value:,.1f}"
+    return f"{value:,.0f}"
 
 
 def short(value: float) -> str:
@@ -51,7 +53,9 @@ def short(value: float) -> str:
     >>> short(0.01234), short(3.14159), short(1234.5), short(0.0003), short(0)
     ('0.012', '3.14', '1,234', '0.0003', '0.000')
     """
-    small = 4 if 0 < value < 0.001 else 3
+    small = 3
+    if 0 < value < 0.001:
+        small = 4
     decimals = next((n for least, n in ((100, 0), (10, 1), (0.1, 2)) if value >= least), small)
     return f"{value:,.{decimals}f}"
 
@@ -67,7 +71,9 @@ def fixed(decimals: int) -> Callable[[float], str]:
 
 def percent(value: float | None, decimals: int = 1) -> str:
     """Return a share between 0 and 1 as percent, and None as "-"."""
-    return UNKNOWN if value is None else f"{100 * value:.{decimals}f}%"
+    if value is None:
+        return UNKNOWN
+    return f"{100 * value:.{decimals}f}%"
 
 
 def signed(value: float | None) -> str:
@@ -76,14 +82,18 @@ def signed(value: float | None) -> str:
     >>> signed(0.0123), signed(-0.4), signed(None)
     ('+1.23%', '-40.00%', '-')
     """
-    return UNKNOWN if value is None else f"{100 * value:+,.2f}%"
+    if value is None:
+        return UNKNOWN
+    return f"{100 * value:+,.2f}%"
 
 
 def seconds(value: float | None) -> str:
     """Return seconds with two decimals below 10 s and one decimal above, and None as "-"."""
     if value is None:
         return UNKNOWN
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+    if value < 9.995:
+        return f"{value:.2f}"
+    return f"{value:.1f}"
 
 
 def time_unit(seconds: float) -> tuple[str, int]:
@@ -102,12 +112,16 @@ def time_text(seconds: float, decimals: int = 1) -> str:
     ('45 s', '23.0 min', '25,000.0 h')
     """
     unit, length = time_unit(seconds)
-    return f"{seconds:,.0f} s" if unit == "s" else f"{seconds / length:,.{decimals}f} {unit}"
+    if unit == "s":
+        return f"{seconds:,.0f} s"
+    return f"{seconds / length:,.{decimals}f} {unit}"
 
 
 def compact(value: float) -> str:
     """Return a number without commas: an integer without decimals, any other number with one decimal."""
-    return f"{value:.0f}" if value == int(value) else f"{value:.1f}"
+    if value == int(value):
+        return f"{value:.0f}"
+    return f"{value:.1f}"
 
 
 def milliseconds(value: float) -> str:
@@ -131,7 +145,9 @@ def plain_number(value: Any) -> str:
     >>> plain_number(86400), plain_number(2.5)
     ('86,400', '2.5')
     """
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
@@ -144,7 +160,9 @@ def mean(values: Iterable[float | None]) -> float | None:
     if not known:
         return None
     middle = fmean(known)
-    return int(middle) if middle.is_integer() and all(isinstance(v, int) for v in known) else middle
+    if middle.is_integer() and all(isinstance(v, int) for v in known):
+        return int(middle)
+    return middle
 
 
 # --- A table of results.
@@ -241,7 +259,9 @@ class Column:
         """Return a value as text, "-" if it is unknown (None or NaN); a text is returned as it is."""
         if isinstance(value, str):
             return value
-        return UNKNOWN if value is None or value != value else self.form(value)
+        if value is None or value != value:
+            return UNKNOWN
+        return self.form(value)
 
 
 @dataclass(frozen=True)
@@ -329,11 +349,10 @@ class Grid:
     def cells(self) -> list[list[Cell]]:
         """The cells as texts, row by row."""
         columns = zip_longest(*self.rows) if self.rows else ()
-        texts = (
-            [_column_cells(column, values) for column, values in zip(self.columns, columns, strict=True)]
-            if self.rows
-            else []
-        )
+        if self.rows:
+            texts = [_column_cells(column, values) for column, values in zip(self.columns, columns, strict=True)]
+        else:
+            texts = []
         return [list(row) for row in zip(*texts, strict=True)]
 
     @property
@@ -514,11 +533,15 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.value if isinstance(value, Styled) else value
+    if isinstance(value, Styled):
+        return value.value
+    return value
 
 
 def _styled(value: Any, style: str) -> Any:
-    return Styled(value, style) if style and not isinstance(value, Styled) else value
+    if style and not isinstance(value, Styled):
+        return Styled(value, style)
+    return value
 
 
 def _mark(rows: list[list[Any]], k: int, best: Callable[[Iterable[float]], float]) -> None:
@@ -536,7 +559,9 @@ def _terminal_text(column: Column, cell: Cell) -> str:
     """Return a cell with the mark of the best, and blanks that align its decimal point."""
     mark = ""
     if column.best is not None:
-        mark = MARK if cell.style == GOOD else " "
+        mark = " "
+        if cell.style == GOOD:
+            mark = MARK
     return cell.text + mark + " " * len(cell.pad)
 
 

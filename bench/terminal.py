@@ -49,7 +49,9 @@ class Plain(Console):
 def console_for(stderr: bool = False) -> Console:
     """Return a console for the standard output or error; it is 120 columns wide unless it is a terminal."""
     made = Plain(stderr=stderr)
-    return made if made.is_terminal else Plain(stderr=stderr, width=PLAIN_WIDTH)
+    if made.is_terminal:
+        return made
+    return Plain(stderr=stderr, width=PLAIN_WIDTH)
 
 
 def say(text: str, error: bool = False) -> None:

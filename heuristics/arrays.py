@@ -70,7 +70,9 @@ class Arrays:
     @property
     def sign(self) -> int:
         """1 if the problem is minimized, -1 if it is maximized: problem's objective = sign * kernels' objective."""
-        return 1 if self.problem.sense == "minimize" else -1
+        if self.problem.sense == "minimize":
+            return 1
+        return -1
 
     def keeps_limits(self, value: float) -> bool:
         """Return whether a schedule with this objective of the kernels keeps the limits on other objectives."""
@@ -147,7 +149,10 @@ def arrays(
     if flat.jobs.further is not None:
         area = jobs.duration @ (flat.jobs.amounts / nodes.total)
         shares = nodes.shares(flat.jobs.amounts) / jobs.units
-    costs = _earnings(problem, flat) if isinstance(problem, Profit) else _costs(flat, jobs)
+    if isinstance(problem, Profit):
+        costs = _earnings(problem, flat)
+    else:
+        costs = _costs(flat, jobs)
     if isinstance(problem, Profit):  # a job that may be postponed starts before the end of the horizon or not at all
         jobs = jobs._replace(
             latest=np.where(costs.may_postpone, np.minimum(jobs.latest, problem.horizon_end - 1), jobs.latest)
@@ -197,12 +202,16 @@ def _power(problem: Dispatch | Profit) -> Floats | None:
     if isinstance(problem, Profit):
         return problem.watts
     known = [j.power for j in problem.jobs if j.power is not None]
-    return np.array(known, float) if len(known) == len(problem.jobs) else None
+    if len(known) == len(problem.jobs):
+        return np.array(known, float)
+    return None
 
 
 def _profit(problem: Dispatch | Profit) -> Floats | None:
     """Return what each job pays in euro per hour, or None for a dispatching problem."""
-    return problem.price * problem.cores.astype(np.float64) if isinstance(problem, Profit) else None
+    if isinstance(problem, Profit):
+        return problem.price * problem.cores.astype(np.float64)
+    return None
 
 
 def _takes_whole_nodes(problem: Dispatch) -> bool:
@@ -267,7 +276,10 @@ def _kinds(jobs: JobArrays, node_set: Ints, per_node: Ints) -> Ints:
     """
     for ratio in (1.0, *RATIOS):
         lengths, widths = (x if ratio == 1.0 else _steps(x, ratio) for x in (jobs.duration, jobs.units))
-        requests = jobs.kind[:, None] if ratio < RATIOS[-1] else _steps(jobs.request, 2.0)
+        if ratio < RATIOS[-1]:
+            requests = jobs.kind[:, None]
+        else:
+            requests = _steps(jobs.request, 2.0)
         distinct_rows, kinds = distinct(np.column_stack([lengths, widths, requests, node_set, per_node]))
         if len(distinct_rows) <= KINDS:
             break
@@ -289,7 +301,9 @@ def _windows(problem: Dispatch, horizon: int) -> tuple[Ints, list[tuple[tuple[in
     windows: list[tuple[tuple[int, int], ...]] = []
     rows = []
     for job in problem.jobs:
-        hours = (job.queue, problem.calendar(job)) if job.queue in daily else None
+        hours = None
+        if job.queue in daily:
+            hours = (job.queue, problem.calendar(job))
         key = (bool(job.windows), job.id if job.windows else hours)
         if key not in groups:
             groups[key] = len(windows)
@@ -321,7 +335,9 @@ def _machine(flat: Flat, worth: Floats) -> Machine:
     if machine.places:
         machine = _places_of_nodes(machine, flat)
     jobs = [*problem.jobs, *(r.job for r in problem.running)]
-    return _licences(machine, problem) if any(j.licences for j in jobs) else machine
+    if any(j.licences for j in jobs):
+        return _licences(machine, problem)
+    return machine
 
 
 def _places_of_nodes(machine: Machine, flat: Flat) -> Machine:
@@ -414,8 +430,12 @@ def _bounds(problem: Dispatch, jobs: Jobs, own: CostRow) -> Bounds:
     rows = [_cost_row(limit.costs, n, problem.now) for limit in limits]
     # the greatest absolute values of a cost, over all possible starts
     last = np.maximum(jobs.latest, jobs.release)
-    over = 0.0 if problem.over is None else problem.over.greatest(jobs.duration)
-    late = float(own.weight @ np.maximum(0, last - problem.job_arrays.submit - own.grace)) if limits else 0.0
+    over = 0.0
+    if problem.over is not None:
+        over = problem.over.greatest(jobs.duration)
+    late = 0.0
+    if limits:
+        late = float(own.weight @ np.maximum(0, last - problem.job_arrays.submit - own.grace))
     greatest = {EXCESS: late, LATE: float(n), LAST_END: float(np.abs(last + jobs.duration).max(initial=0))}
     return Bounds(
         np.array([row.mode for row in rows], np.int64),

@@ -82,7 +82,10 @@ def _times(items: Items, now: int, size: int) -> tuple[int, Ints]:
             ends[-1] = max(ends[-1], begin + reach)
     ends = [min(end, size) for end in ends]
     if len(firsts) == 1:
-        ends[0] = size if size <= 2 * ends[0] else ends[0]
+        if size <= 2 * ends[0]:
+            ends[0] = size
+        else:
+            ends[0] = ends[0]
     entries = sum(end - first for first, end in zip(firsts, ends, strict=True))
     step = max(1, math.ceil(entries * (items.duration.size + items.jobs) / MOST))
     if ends == [size]:
@@ -201,7 +204,10 @@ def _whole_weights(items: Items, shift: int) -> Ints:
 def _urgency(items: Items, units: Ints, request: Ints, capacity: Ints) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Return the cost of a second of delay over the share of the machine, times its seconds, that a job takes."""
     share = (request / np.maximum(1, capacity.sum(axis=0))).max(axis=1, initial=0.0) * units + 1e-9
-    weight = np.ones(items.jobs) if items.late else items.weight[: items.jobs]
+    if items.late:
+        weight = np.ones(items.jobs)
+    else:
+        weight = items.weight[: items.jobs]
     urgency: np.ndarray[tuple[int], np.dtype[np.float64]] = weight / (share * items.duration)[: items.jobs]
     return urgency
 
@@ -212,7 +218,10 @@ def _twins(case: Case) -> Ints:
     twins = np.full(case.jobs, NONE)
     for j in range(case.jobs):
         windows = slice(case.first[j], case.first[j + 1])
-        free = max(0, int(case.free[j])) if not case.late else int(case.free[j])
+        if not case.late:
+            free = max(0, int(case.free[j]))
+        else:
+            free = int(case.free[j])
         spans = (tuple(case.low[windows].tolist()), tuple(case.high[windows].tolist()))
         own = (tuple(case.request[j]), tuple(case.most[j]))
         key = (*spans, int(case.duration[j]), int(case.units[j]), *own, int(case.weight[j]), free)

@@ -50,7 +50,10 @@ class Clock:
     """
 
     def __init__(self, deadline: Deadline | None = None) -> None:
-        self.deadline = Deadline() if deadline is None else deadline
+        if deadline is None:
+            self.deadline = Deadline()
+        else:
+            self.deadline = deadline
         self.stop = running()
         self._timer: threading.Timer | None = None
 

@@ -252,7 +252,10 @@ class _DelaySearch:
             filled = self._try(i, bound, spent, rest)
             if filled == i:
                 return  # no place, or too expensive by itself: a later start has the same problem
-            now = int(self._trial[0][j]) if self._trial[0][j] != POSTPONED else self.horizon
+            if self._trial[0][j] != POSTPONED:
+                now = int(self._trial[0][j])
+            else:
+                now = self.horizon
             if filled == n:
                 value = self.scheduler.objective(self._trial[0])
                 if value < self.value - SAME * abs(self.value):

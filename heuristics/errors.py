@@ -42,7 +42,9 @@ class NotTaken(NotForThisProblem, UnknownName):
 
     def __init__(self, name: str, kind: str, reason: str, known: Sequence[str]) -> None:
         self.near: list[str] = []
-        verb = "do" if len(known) > 1 else "does"
+        verb = "does"
+        if len(known) > 1:
+            verb = "do"
         others = f"{', '.join(known) or 'no method'} {verb}"
         Exception.__init__(self, f"the method {name!r} does not take this {kind} problem: it {reason}; {others}")
 
@@ -112,8 +114,12 @@ class NoSchedule(NothingFound):
 
     def __init__(self, problem: Dispatch, job: Job) -> None:
         windows = problem.start_windows(job)
-        where = f"in {_some(windows)}" if windows else "at any time: its windows and its deadline exclude every start"
-        deadline = "" if job.deadline is None else f", to end by its deadline {job.deadline}"
+        where = "at any time: its windows and its deadline exclude every start"
+        if windows:
+            where = f"in {_some(windows)}"
+        deadline = ""
+        if job.deadline is not None:
+            deadline = f", to end by its deadline {job.deadline}"
         super().__init__(
             f"job {job.id!r} ({how_many(job.units, 'unit')} of {dict(job.request)}, {problem.duration(job)} s{deadline}) "
             f"cannot start {where}: the jobs that were placed before it occupy the nodes; try another order"

@@ -121,7 +121,10 @@ class TradeOff:
         """Return the plan of ``plan`` alone, without its verification."""
         p = self.problem
         k = self._row(nodes_needed)
-        within = p.deadline_s if deadline_s is None else deadline_s
+        if deadline_s is None:
+            within = p.deadline_s
+        else:
+            within = deadline_s
         if not 0 <= within <= p.deadline_s:
             raise ProblemError(
                 f"deadline_s is {within}; this trade-off covers 0 to {p.deadline_s} s: choose a deadline in this range"
@@ -154,7 +157,10 @@ class TradeOff:
     def _row(self, nodes_needed: int | None) -> int:
         """Return the row of the table for a number of nodes."""
         p = self.problem
-        wanted = p.nodes_needed if nodes_needed is None else nodes_needed
+        if nodes_needed is None:
+            wanted = p.nodes_needed
+        else:
+            wanted = nodes_needed
         if not 0 <= wanted <= p.nodes_in_use:
             raise ProblemError(
                 f"cannot free {how_many(wanted, 'node')}: the running jobs use {p.nodes_in_use}; choose 0 to {p.nodes_in_use}"
@@ -249,7 +255,10 @@ class EvictionArrays:
         strategy = dict.fromkeys((c.id for c in p.candidates), "keep")
         for place, kind, what in zip(self.order, self.kinds, done.tolist(), strict=True):
             if what != kernels.KEEP:
-                strategy[p.candidates[place].id] = "kill" if what == kernels.KILL else kind
+                if what == kernels.KILL:
+                    strategy[p.candidates[place].id] = "kill"
+                else:
+                    strategy[p.candidates[place].id] = kind
         return with_starts(p, strategy)
 
 
@@ -272,7 +281,9 @@ def loss_unit_of(p: Eviction) -> int:
 
 def one_after_another(p: Eviction) -> str:
     """Return the message of a plan that does not use a shared bandwidth; "" if there is none."""
-    return "checkpoints one after another" if p.shared_bandwidth else ""
+    if p.shared_bandwidth:
+        return "checkpoints one after another"
+    return ""
 
 
 def with_starts(p: Eviction, strategy: dict[str, str]) -> EvictionPlan:

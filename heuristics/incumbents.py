@@ -72,7 +72,10 @@ class Incumbents:
         warm_start: Schedule | None = None,
         deadline: Deadline | None = None,
     ) -> None:
-        self.deadline = Deadline() if deadline is None else deadline
+        if deadline is None:
+            self.deadline = Deadline()
+        else:
+            self.deadline = deadline
         self.problem = problem
         self.method = method
         self.on_incumbent = on_incumbent
@@ -168,12 +171,17 @@ class Incumbents:
 
 def _checked_value(objective: object) -> Value:
     """Return an objective value that a search reports; raise WrongAnswer if it is no finite number, or no tuple of them."""
-    values = objective if isinstance(objective, tuple) else (objective,)
+    if isinstance(objective, tuple):
+        values = objective
+    else:
+        values = (objective,)
     try:
         numbers = tuple(returned_number("", each) for each in values)
     except WrongAnswer:
         raise WrongAnswer(f"objective of report is {excerpt(objective)}; expected a finite number") from None
-    return numbers if isinstance(objective, tuple) else numbers[0]
+    if isinstance(objective, tuple):
+        return numbers
+    return numbers[0]
 
 
 def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None, WarmStart]:
@@ -187,7 +195,9 @@ def accepted(problem: Problem, start: Schedule | None) -> tuple[Schedule | None,
     if start is None:
         return None, WarmStart()
     if not isinstance(start, Schedule):
-        hint = "; the schedule of a Result is its attribute `schedule`" if isinstance(start, Result) else ""
+        hint = ""
+        if isinstance(start, Result):
+            hint = "; the schedule of a Result is its attribute `schedule`"
         raise WrongArgument(f"warm_start must be a Schedule, not {type(start).__name__}{hint}")
     if broken := violations_of(problem, start):
         return None, WarmStart("rejected", f"the start violates the problem: {broken[0].message}")
@@ -242,7 +252,10 @@ def answer(
         result.fail(f"the schedule violates the problem: {result.violations[0].message}")
         return result
     result.objective = objective_of(problem, schedule)
-    result.bound = result.objective if optimal else None
+    if optimal:
+        result.bound = result.objective
+    else:
+        result.bound = None
     return result
 
 
@@ -250,7 +263,9 @@ def improves(problem: Problem, value: Value | None, than: Value | None) -> bool:
     """Return whether an objective value is better than another one by more than a rounding error; None is the worst."""
     if value is None or than is None:
         return value is not None
-    sign = 1 if problem.sense == "minimize" else -1
+    sign = -1
+    if problem.sense == "minimize":
+        sign = 1
     values, others = (v if isinstance(v, tuple) else (v,) for v in (value, than))
     for one, other in zip(values, others, strict=True):
         gain = sign * (other - one)

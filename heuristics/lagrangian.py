@@ -134,8 +134,13 @@ def items_of(problem: Dispatch) -> Items:
     number: dict[PlacedDemand, int] = {}
     placed = ((d, frozenset[int](), ()) for d in _demands(problem)) if freely else _placed_demands(problem)
     kind = [number.setdefault(each, len(number)) for each in placed]
-    excess = costs if isinstance(costs, Excess) else None
-    weight = np.zeros(len(jobs)) if excess is None else excess.weight
+    excess = None
+    if isinstance(costs, Excess):
+        excess = costs
+    if excess is None:
+        weight = np.zeros(len(jobs))
+    else:
+        weight = excess.weight
     return Items(
         np.concatenate([jobs.duration, column(r.end - problem.now for r in running)]),
         np.concatenate([weight, np.zeros(len(running))]),
@@ -203,7 +208,10 @@ def _placed_demands(problem: Dispatch) -> Iterator[PlacedDemand]:
             on = {name: units for name, units in r.nodes.items() if units > 0}
             request = request_rows([r.job], resources)[0]
             of_nodes = tuple((1, platform.capacity[name]) for name in on)
-            demand = of_nodes if r.job.whole_nodes else ((sum(on.values()), request),)
+            if r.job.whole_nodes:
+                demand = of_nodes
+            else:
+                demand = ((sum(on.values()), request),)
             yield demand, frozenset(classes.of_node[name] for name in on), holds(r.job)
 
 
@@ -328,9 +336,15 @@ class Rows(NamedTuple):
 
 def base_rows(platform: Platform, demands: Sequence[Demand], site: Site | None = None) -> Rows:
     """Return the rows ``pool`` and ``share`` of all sets of classes, and ``licences``."""
-    classes = [(vector, len(nodes)) for vector, nodes in platform.classes.items()] if site is None else site.classes
+    if site is None:
+        classes = [(vector, len(nodes)) for vector, nodes in platform.classes.items()]
+    else:
+        classes = site.classes
     every = frozenset(range(len(classes)))
-    allowed = [every] * len(demands) if site is None else site.allowed
+    if site is None:
+        allowed = [every] * len(demands)
+    else:
+        allowed = site.allowed
     holding = {q: frozenset(c for c, (v, _) in enumerate(classes) if _fits(q, v)) for d in demands for _, q in d}
     fits = {(q, may): holding[q] & may for d, may in zip(demands, allowed, strict=True) for _, q in d}
     sets = list(dict.fromkeys([every, *sorted(set(fits.values()), key=lambda s: sorted(s))]))
@@ -600,7 +614,10 @@ class Dual:
         self.kind = items.kind.copy()
         self.kind[sets.items] = len(items.demands) + np.arange(members)
         self.of_member = items.kind[sets.items]
-        size = (rows.a / rows.b[:, None]).max(axis=0, initial=0.0)[self.of_member] if rows.b.size else np.ones(members)
+        if rows.b.size:
+            size = (rows.a / rows.b[:, None]).max(axis=0, initial=0.0)[self.of_member]
+        else:
+            size = np.ones(members)
         self.scale = scale * np.concatenate([1.0 / rows.b, size])[:, None]
         self.usage = np.zeros((len(items.demands) + members, self.cells))
         self.in_sets = np.zeros((members, self.cells))
@@ -736,7 +753,9 @@ def _least(items: Items, i: int, prices: WholePrices) -> int:
     weight = whole_weight(float(items.weight[i]), prices.shift)
     if not price.any():  # the earliest start is the cheapest
         over = int(items.low[items.first[i]] - items.free[i])
-        return (over > 0) << prices.shift if items.late else weight * max(0, over)
+        if items.late:
+            return (over > 0) << prices.shift
+        return weight * max(0, over)
     starts = candidate_starts(items, i, points)
     paid = np.concatenate([[0], np.cumsum(price * np.diff(points))])
 
@@ -746,14 +765,19 @@ def _least(items: Items, i: int, prices: WholePrices) -> int:
         return least
 
     late = starts - items.free[i]
-    cost = (late > 0) * np.int64(1 << prices.shift) if items.late else weight * np.maximum(0, late)
+    if items.late:
+        cost = (late > 0) * np.int64(1 << prices.shift)
+    else:
+        cost = weight * np.maximum(0, late)
     return int((cost + until(starts + items.duration[i]) - until(starts)).min())
 
 
 def rounded_down(bound: Fraction) -> float:
     """Return the greatest float that is not above a fraction."""
     rounded = float(bound)
-    return rounded if Fraction(rounded) <= bound else math.nextafter(rounded, -math.inf)
+    if Fraction(rounded) <= bound:
+        return rounded
+    return math.nextafter(rounded, -math.inf)
 
 
 CELLS = (200, 600, 1200, 2400)  # of the grids, one after another
@@ -853,7 +877,10 @@ class Relaxation:
         jobs = self.problem.jobs
         rows, sets = self._relaxation()
         self.details |= {"rows": int(rows.b.size), "sets": int(sets.first.size - 1)}
-        end = max(self.schedule.start[j.id] + self.problem.duration(j) for j in jobs) if jobs else self.problem.now
+        if jobs:
+            end = max(self.schedule.start[j.id] + self.problem.duration(j) for j in jobs)
+        else:
+            end = self.problem.now
         first = uniform(self.problem.now, end, 1)
         self._keep(Prices(first, np.zeros((rows.b.size, 1)), np.zeros((sets.items.size, 1))), rows, sets)
         prices = None
@@ -868,7 +895,10 @@ class Relaxation:
             except DualStopped:
                 return
             self._reserve(self.clock.elapsed - began)
-            prices = self._first_prices(points, rows, sets, scale) if prices is None else prices.on(points)
+            if prices is None:
+                prices = self._first_prices(points, rows, sets, scale)
+            else:
+                prices = prices.on(points)
             with contextlib.suppress(DualStopped):
                 for tau in TEMPERATURES[1 if grid else 0 :]:
                     prices = dual.maximize(prices, tau * abs(self.objective) / max(1, items.jobs), STEPS)
@@ -996,7 +1026,10 @@ class Relaxation:
     def unit(self) -> Fraction:
         """A number of which all costs are multiples, but for ``Items.constant``."""
         costs = self.problem.costs
-        whole = [Fraction(rational(w)) for w in costs.weight.tolist()] if isinstance(costs, Excess) else [Fraction(1)]
+        if isinstance(costs, Excess):
+            whole = [Fraction(rational(w)) for w in costs.weight.tolist()]
+        else:
+            whole = [Fraction(1)]
         return Fraction(math.gcd(*(w.numerator for w in whole)) or 1, math.lcm(*(w.denominator for w in whole)))
 
     @property
@@ -1009,7 +1042,9 @@ class Relaxation:
         """Return the result with the best schedule, verified, and the bound."""
         bound = self.cost_bound
         schedule = keeping_limits(self.problem, self.schedule)
-        message = "no bound" if bound is None else f"bound on {how_many(self.details['cells'], 'cell')}"
+        message = "no bound"
+        if bound is not None:
+            message = f"bound on {how_many(self.details['cells'], 'cell')}"
         result = self.seen.result(schedule, message=message, details=self.details)
         if bound is not None and result.status != "error":
             sign = self.scheduler.arrays.sign

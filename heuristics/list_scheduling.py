@@ -67,7 +67,10 @@ def _earliest(a: Arrays) -> Floats:
         first = j.first_window[g]
         end = j.first_window[g + 1]
         w = first + np.searchsorted(j.hi[first:end], release)
-        earliest[k] = max(release, j.lo[w]) if w < end else np.inf
+        if w < end:
+            earliest[k] = max(release, j.lo[w])
+        else:
+            earliest[k] = np.inf
     return earliest
 
 
@@ -112,7 +115,9 @@ def _submit_weighted_area(a: Arrays) -> Floats:
     weighted = _weighted_area(a)
     finite = weighted[np.isfinite(weighted)]
     busy = float(_node_area(a).sum()) / max(1, a.machine.capacity.shape[0])
-    mean = float(finite.mean()) if finite.size else 1.0
+    mean = 1.0
+    if finite.size:
+        mean = float(finite.mean())
     keys: Floats = a.costs.submit + a.costs.grace + BUSY_SHARE * busy * weighted / mean
     return keys
 
@@ -236,7 +241,10 @@ class ListScheduler:
     """
 
     def __init__(self, problem: Dispatch | Profit | Arrays) -> None:
-        self.arrays = problem if isinstance(problem, Arrays) else arrays(problem)
+        if isinstance(problem, Arrays):
+            self.arrays = problem
+        else:
+            self.arrays = arrays(problem)
         self._same = kernels.same_for(self.arrays.machine, self.arrays.jobs)
         self._anytime = np.full(self.arrays.jobs.units.size, -NEVER, np.int64)
 
@@ -287,7 +295,10 @@ class ListScheduler:
         a = self.arrays
         starts = np.empty(a.jobs.units.size, np.int64)
         nodes = np.empty(int(a.jobs.first_unit[-1]), np.int64)
-        bound = self._anytime if not_before is None else not_before
+        if not_before is None:
+            bound = self._anytime
+        else:
+            bound = not_before
         count = kernels.build(
             a.machine,
             a.jobs,
@@ -476,7 +487,10 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
             order_of_jobs = scheduler.order(ordering)
             equal = known.setdefault((bool(how), order_of_jobs.tobytes()), name)
             if equal != name:
-                skipped |= {name: skipped[equal]} if equal in skipped else {}
+                if equal in skipped:
+                    skipped |= {name: skipped[equal]}
+                else:
+                    skipped |= {}
                 continue
             placement = scheduler.place_within(order_of_jobs, least, stop=clock.stop if tried else None)
         except KernelStopped:
@@ -489,7 +503,10 @@ def place_all_orders(scheduler: ListScheduler, clock: Clock, seen: Incumbents) -
             skipped[name] = str(why)
             failure = why
             continue
-        value = math.inf if placement is None else scheduler.objective(placement[0])
+        if placement is None:
+            value = math.inf
+        else:
+            value = scheduler.objective(placement[0])
         if placement is not None and value < least:
             if best is None:
                 reserve_for_postponed(clock, a, *placement)
@@ -710,7 +727,10 @@ def batches(jobs: int, rounds: int, seed: int, clock: Clock) -> Generator[Ints, 
     """
     rng = np.random.default_rng(seed)
     timed = clock.deadline.limit is not None
-    size = FIRST_BATCH if timed else BATCH
+    if timed:
+        size = FIRST_BATCH
+    else:
+        size = BATCH
     with clock:
         while rounds > 0 and jobs > 1:
             drawn = rng.integers(0, jobs, (min(rounds, BATCH), 2))
@@ -861,7 +881,9 @@ class Allocator:
             return None
         self._best = sorted([*self._best, (min(t.value for t in tries), given)], key=lambda b: b[0])[:KEPT]
         best = _least(t for t in tries if self._in_model(t.schedule))
-        return best.schedule() if best is not None and best.kept else None
+        if best is not None and best.kept:
+            return best.schedule()
+        return None
 
     def repair(self, seconds: float | None = None, seed: int = 0, rounds: int = ROUNDS) -> Schedule | None:
         """Return the best schedule that other orders, other node choices and moves of jobs make of the answers so far.
@@ -874,14 +896,21 @@ class Allocator:
             for t in self._all_tries(clock):
                 if self._in_model(t.schedule):
                     best = _least((best, t))
-                free = free if t.bounded else _least((free, t))
-        found = [] if best is None else [best.schedule()]
+                if not t.bounded:
+                    free = _least((free, t))
+        found = []
+        if best is not None:
+            found = [best.schedule()]
         if free is not None and not clock.over and (rounds or seconds is not None):
-            count = rounds if seconds is None else MANY_ROUNDS
+            if seconds is None:
+                count = rounds
+            else:
+                count = MANY_ROUNDS
             answer = OrderResult(free.order.astype(np.int64), *(part.copy() for part in free.placement))
             improve_order(free.scheduler, answer, count, seed, Clock(clock.deadline))
             moved = free.scheduler.arrays.schedule(answer.starts, answer.nodes)
-            found += [moved] if self._in_model(lambda: moved) else []
+            if self._in_model(lambda: moved):
+                found += [moved]
         kept = [schedule for schedule in found if not self._breaks(schedule)]
         return min(kept, key=lambda schedule: self._sign * self.problem.value(schedule), default=None)
 

@@ -72,7 +72,9 @@ def to_text(value: Value) -> str:
         return repr(value).replace("e+", "e")
     text = quote(value, safe="").replace("~", "%7E")
     # a text that reads like a number or a truth value: its first character is escaped
-    return text if isinstance(from_text(text), str) else f"%{ord(value[0]):02X}{quote(value[1:], safe='')}"
+    if isinstance(from_text(text), str):
+        return text
+    return f"%{ord(value[0]):02X}{quote(value[1:], safe='')}"
 
 
 def from_text(text: str) -> Value:
@@ -115,7 +117,10 @@ def as_type(value: Value, wanted: Any) -> Any:
     ValueError
         If the value has another type; the message says what is expected.
     """
-    types = [t for t in get_args(wanted) if t is not NoneType] if get_origin(wanted) in (Union, UnionType) else [wanted]
+    if get_origin(wanted) in (Union, UnionType):
+        types = [t for t in get_args(wanted) if t is not NoneType]
+    else:
+        types = [wanted]
     for kind in types:
         if type(value) is kind:
             return value
@@ -162,7 +167,8 @@ class Method:
             if part_of(f) == "start":
                 value = start_text(value)
             elif part_of(f) == "parameters":
-                value = value if isinstance(value, Parameters) else Parameters(value)
+                if not isinstance(value, Parameters):
+                    value = Parameters(value)
             elif part_of(f) in ("option", "argument", "backend") and value is not None and hints[f.name] is not Any:
                 wanted = plain_type(hints[f.name])
                 if part_of(f) == "argument" and wanted is not str and isinstance(value, str):
@@ -185,9 +191,13 @@ class Method:
         words = self._words()
         lowered = self.lowering_text
         start = self.start
-        words[-1] += f"@{lowered}" if lowered else ""
+        if lowered:
+            words[-1] += f"@{lowered}"
         if start is not None:
-            words[-1] += "+warm" if start == USUAL else f"+warm={start}"
+            if start == USUAL:
+                words[-1] += "+warm"
+            else:
+                words[-1] += f"+warm={start}"
         given = {f.name: getattr(self, f.name) for f in self._with("option") if getattr(self, f.name) != f.default}
         given |= self.solver_parameters
         return ":".join(words + [f"{name}={to_text(value)}" for name, value in given.items()])
@@ -196,7 +206,8 @@ class Method:
         """Return the name, with the backend, and the argument if there is one."""
         head = self.name
         for f in self._with("backend"):
-            head += f"@{getattr(self, f.name)}" if getattr(self, f.name) != f.default else ""
+            if getattr(self, f.name) != f.default:
+                head += f"@{getattr(self, f.name)}"
         given = [getattr(self, f.name) for f in self._with("argument")]
         return [head, *(str(v) for v in given if v is not None)]
 
@@ -276,7 +287,10 @@ class Start:
     @property
     def text(self) -> str:
         """The start as text: "usual", "lns/5s", "first-solution/est"."""
-        words = [USUAL] if self.method is None else self.method.text.split(":")
+        if self.method is None:
+            words = [USUAL]
+        else:
+            words = self.method.text.split(":")
         return "/".join([*words, *([] if self.time_limit is None else [f"{self.time_limit:.15g}s"])])
 
 

@@ -223,7 +223,9 @@ class RelaxationSearch(Heuristic):
         """Solve a relaxation, then windows."""
         from .relaxation import relaxation_search
 
-        given = {} if self.largest is None else {"largest": self.largest}
+        given = {}
+        if self.largest is not None:
+            given = {"largest": self.largest}
         return relaxation_search(
             problem,
             time_limit=limits.time,
@@ -277,7 +279,9 @@ class Lns(Heuristic):
         """Return the rules of a project that it does not support."""
         from .project.serial_sgs import refused
 
-        return refused(problem) if _is_project(problem) else ()
+        if _is_project(problem):
+            return refused(problem)
+        return ()
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:
@@ -294,7 +298,9 @@ class Lns(Heuristic):
     def warm_up_late(cls, problem: Problem) -> tuple[str, ...]:
         """Return what a second process compiles for jobs."""
         lists = super().warm_up_late(problem)
-        return (*lists, LNS_LATE) if lists else ()
+        if lists:
+            return (*lists, LNS_LATE)
+        return ()
 
     def run(self, problem: Dispatch | Profit | Project, limits: Limits, start: Begin, on_incumbent: Callback) -> Result:
         """Destroy and repair parts of a schedule."""
@@ -492,7 +498,9 @@ def _never_placed(problem: Problem) -> tuple[str, ...]:
     """Return the rules of a project that the serial scheme does not support."""
     from .project.serial_sgs import refused
 
-    return refused(problem) if _is_project(problem) else ()
+    if _is_project(problem):
+        return refused(problem)
+    return ()
 
 
 @named
@@ -599,7 +607,9 @@ class Bounds(Heuristic):
         """Return the objective and the tasks that may be left out; see ``Heuristic.refused``."""
         from .project.serial_sgs import refused_by_bounds
 
-        return refused_by_bounds(problem) if _is_project(problem) else ()
+        if _is_project(problem):
+            return refused_by_bounds(problem)
+        return ()
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:

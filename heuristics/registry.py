@@ -122,7 +122,9 @@ class Heuristic(Method):
 
         A second process calls them while ``warm_up`` runs, if the kernels are not in the cache.
         """
-        return (f"{LIST_SCHEDULING}:warm_up_late",) if problem.kind in PLACED else ()
+        if problem.kind in PLACED:
+            return (f"{LIST_SCHEDULING}:warm_up_late",)
+        return ()
 
     # --- Its text.
 
@@ -145,7 +147,9 @@ class Heuristic(Method):
     def argument_text(self) -> str:
         """What stands after the colon: an order or a rule; "" for none."""
         given = next((getattr(self, f.name) for f in self._with("argument")), None)
-        return "" if given is None else str(given)
+        if given is None:
+            return ""
+        return str(given)
 
     @classmethod
     def obeyed(cls) -> frozenset[str]:
@@ -159,7 +163,9 @@ class Heuristic(Method):
             known = [*fitting, *backend_names()]
             if self.condition and problem.kind in self.kinds:
                 raise NotTaken(self.name, problem.kind, self._supported(problem), known)
-            note = f", which {self._supported(problem)}" if self.condition else ""
+            note = ""
+            if self.condition:
+                note = f", which {self._supported(problem)}"
             raise UnknownName(f"method of {problem.kind} problems", self.name, known, note)
 
     def check_parts(self) -> None:
@@ -202,7 +208,10 @@ class Heuristic(Method):
         from ..backends.solver_thread import INTERRUPTED, catch_first
 
         if not self.takes(problem):
-            only = self._supported(problem) if self.condition else f"does not support {problem.kind} problems"
+            if self.condition:
+                only = self._supported(problem)
+            else:
+                only = f"does not support {problem.kind} problems"
             raise NotForThisProblem(f"{self.name} {only}")
         if start is not None and not self.takes_start():
             others = ", ".join(name for name, each in HEURISTICS.usable() if each.takes_start())
@@ -224,7 +233,8 @@ class Heuristic(Method):
         except KeyboardInterrupt as e:
             catch_first(e)
             schedule = latest.schedule()
-            schedule = start if schedule is None else schedule
+            if schedule is None:
+                schedule = start
             if schedule is None:
                 raise NothingFound(INTERRUPTED) from None
             result = answer(problem, schedule, message=INTERRUPTED)
@@ -316,7 +326,9 @@ class _LatestSchedule:
         elif (schedule := news.schedule()) is not None:
             self.schedule = lambda: schedule
         self.trace.append(Incumbent(*news))
-        return None if self.on_incumbent is None else self.on_incumbent(news)
+        if self.on_incumbent is None:
+            return None
+        return self.on_incumbent(news)
 
 
 def allocator(problem: Problem, deadline: Deadline | None = None) -> Allocator:
@@ -388,7 +400,9 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
     """
     used = [HEURISTICS[heuristic] for heuristic in (start, name) if heuristic is not None]
     known = kind.known(problem.kind)
-    places: tuple[str, ...] = () if known is None else known.warm_up
+    places: tuple[str, ...] = ()
+    if known is not None:
+        places = known.warm_up
     late = [place for heuristic in used for place in heuristic.warm_up_late(problem)]
     if known is not None and name is None:
         places += known.solver_warm_up

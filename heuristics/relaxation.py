@@ -306,12 +306,18 @@ class _RelaxationSearch:
         with Clock(Deadline(None if limit is None else FIRST_SHARE * limit)) as clock:
             clock.reserve(self.last / 2)
             first = place_all_orders(scheduler, clock, self.seen)
-        best = self.seen.start if first.placement is None else self.arrays.schedule(*first.placement)
+        if first.placement is None:
+            best = self.seen.start
+        else:
+            best = self.arrays.schedule(*first.placement)
         assert best is not None  # without a start, an ordering has led to a schedule
         self.schedule, self.objective, self.order = best, float(self.problem.value(best)), first.order
         self.kept = not any(broken_limits(self.arrays.dispatch, best))  # whether the schedule keeps the limits
         self.placement = self.around.flat.placed(best)
-        self.message = "no order is better than the start" if first.order is None else f"best order: {first.order}"
+        if first.order is None:
+            self.message = "no order is better than the start"
+        else:
+            self.message = f"best order: {first.order}"
 
     def improve(self, largest: int) -> None:
         """Solve one model if it is small enough and the backend accepts it, then windows."""
@@ -329,7 +335,8 @@ class _RelaxationSearch:
                 why = str(e)
         if self.complete or self._over or (self.left is None and not why):
             return
-        self.message += f"; not one model ({why})" if why else ""
+        if why:
+            self.message += f"; not one model ({why})"
         self.message += "; windows of time"
         self.by_windows = True
         self._windows()
@@ -454,7 +461,9 @@ class _RelaxationSearch:
             last_start,
             **self.options,
         )
-        best = self.seen.trace[-1].objective if self.seen.trace else None
+        best = None
+        if self.seen.trace:
+            best = self.seen.trace[-1].objective
         if better is None or not improves(self.problem, better.objective, best):
             return False
         self.placement = better.placement

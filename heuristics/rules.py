@@ -115,7 +115,10 @@ def schedule_by_rule(problem: Dispatch | Profit, rule: str = "est") -> Schedule:
     """
     if rule not in RULES:
         raise UnknownOrder(f"there is no rule {rule!r}; {hint(rule, RULES, 'known rules:')}")
-    jobs = problem.dispatch if isinstance(problem, Profit) else problem
+    if isinstance(problem, Profit):
+        jobs = problem.dispatch
+    else:
+        jobs = problem
     refuse_places(jobs, "a rule")
     if jobs.desired is not None and jobs.over_cost is None:
         raise NotForThisProblem(
@@ -195,7 +198,10 @@ def _in_order(problem: Dispatch | Profit, dispatch: Dispatch, rule: str) -> Ints
         key = jobs.release
     elif rule.startswith("profit"):
         resource = next((k for k, r in enumerate(resources) if r == "cores"), 0)
-        cores = jobs.amounts[:, resource] if resources else np.zeros(len(jobs), np.int64)
+        if resources:
+            cores = jobs.amounts[:, resource]
+        else:
+            cores = np.zeros(len(jobs), np.int64)
         key = most_profit_first(cores, np.maximum(1, jobs.duration), _power(problem))
     return np.lexsort((jobs.submit, key))
 
@@ -247,7 +253,9 @@ def _check(problem: Dispatch, rows: _Rows, state: State, rule: str) -> None:
     for job, start in zip(rows.jobs[rows.running :], state.start[rows.running :].tolist(), strict=True):
         if start < 0:
             windows = problem.start_windows(job)
-            where = f"its start windows end at {windows[-1][1]}" if windows else "no time is left for its start"
+            where = "no time is left for its start"
+            if windows:
+                where = f"its start windows end at {windows[-1][1]}"
             raise LeftWaiting(
                 rule,
                 job,

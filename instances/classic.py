@@ -119,7 +119,11 @@ def read_knapsack(path: str | Path) -> Knapsack:
 
 def _pair(line: NumberedLine) -> tuple[int | Fraction, int | Fraction]:
     words = line.text.split()
-    value, weight = map(decimal_of, words) if len(words) == 2 else (None, None)
+    if len(words) == 2:
+        value, weight = map(decimal_of, words)
+    else:
+        value = None
+        weight = None
     if value is None or weight is None:
         raise line.error("value and weight of an item")
     return value, weight
@@ -246,7 +250,10 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
     library = LIBRARIES[form]
     if number is not None and not library.several:
         raise FormatError(file, 1, f"no number of a problem: files of {form} have one problem", str(number))
-    problem = library.read(file, number) if library.several else library.read(file)
+    if library.several:
+        problem = library.read(file, number)
+    else:
+        problem = library.read(file)
     if isinstance(problem, Knapsack):
         description = f"{name}: {how_many(len(problem.items), 'item')}, capacity {float(problem.capacity):g}"
     elif isinstance(problem, ModelProblem):
@@ -255,10 +262,15 @@ def library_instance(file: Path, form: str, name: str, number: int | None = None
     else:
         tasks = len(problem.tasks)
         modes = sum(len(t.modes) for t in problem.tasks)
-        with_modes = "" if modes == tasks else f" with {how_many(modes, 'mode')}"
+        with_modes = ""
+        if modes != tasks:
+            with_modes = f" with {how_many(modes, 'mode')}"
         description = f"{name}: {how_many(tasks, 'task')}{with_modes}, {how_many(len(problem.resources), 'resource')}"
-        scale = penalty_scale(file) if form == "aircraft-landing" else 1
-        description += f", penalties times {scale:,}" if scale > 1 else ""
+        scale = 1
+        if form == "aircraft-landing":
+            scale = penalty_scale(file)
+        if scale > 1:
+            description += f", penalties times {scale:,}"
     return Instance(name, problem.kind, problem, file, description, f"{form} file {file.name}")
 
 
@@ -366,10 +378,14 @@ def classic_form(path: str | Path) -> str | None:
         return None
     problem = instance.problem
     if isinstance(problem, Knapsack):
-        return form if problem.items else None
+        if problem.items:
+            return form
+        return None
     if isinstance(problem, ModelProblem):
         return form
-    return form if isinstance(problem, Project) and problem.tasks else None
+    if isinstance(problem, Project) and problem.tasks:
+        return form
+    return None
 
 
 def _forms(lines: Sequence[NumberedLine]) -> list[str]:
@@ -395,7 +411,9 @@ def _forms(lines: Sequence[NumberedLine]) -> list[str]:
     head = lines[0].text.split()
     if len(head) < 2 or not all(map(is_whole, head[:2])):
         return []
-    return ["jsplib", "fjsplib", "patterson"] if _is_job_shop(lines) else ["fjsplib", "jsplib", "patterson"]
+    if _is_job_shop(lines):
+        return ["jsplib", "fjsplib", "patterson"]
+    return ["fjsplib", "jsplib", "patterson"]
 
 
 def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
@@ -404,7 +422,10 @@ def _is_job_shop(lines: Sequence[NumberedLine]) -> bool:
     rows = [line.text.split() for line in lines[1:]]
     if any(len(row) != 2 * count for row in rows):  # before a set of the machines: the head may name any number of them
         return False
-    machines = {str(m) for m in range(count)} if rows else set()
+    if rows:
+        machines = {str(m) for m in range(count)}
+    else:
+        machines = set()
     return all({*row[::2]} == machines for row in rows)
 
 

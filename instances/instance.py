@@ -260,7 +260,9 @@ class Instance(Generic[P]):
     @property
     def scenarios(self) -> tuple[str, ...]:
         """Names of the scenarios, such as "air,summer,cheap"; empty unless the instance is of kind "profit"."""
-        return () if self.centre is None else self.centre.names
+        if self.centre is None:
+            return ()
+        return self.centre.names
 
     def scenario(self, name: str) -> Profit:
         """Return the problem of a scenario. Raises UnknownScenario, with similar names, for an unknown name."""
@@ -272,7 +274,9 @@ class Instance(Generic[P]):
 
     @property
     def _dispatching(self) -> Dispatch:
-        return self.problem.dispatch if isinstance(self.problem, Profit) else self.dispatch
+        if isinstance(self.problem, Profit):
+            return self.problem.dispatch
+        return self.dispatch
 
     @property
     def platform(self) -> Platform:

@@ -116,7 +116,9 @@ def _partitions(trace: Trace) -> TextColumn:
 
 
 def _first(names: Sequence[str], most: int = 8) -> list[str]:
-    return [*names[:most], f"and {len(names) - most} more"] if len(names) > most else list(names)
+    if len(names) > most:
+        return [*names[:most], f"and {len(names) - most} more"]
+    return list(names)
 
 
 # --- Dependencies between the jobs of a log: a job waits for the end of its preceding job and for the think time of its user.
@@ -177,7 +179,9 @@ def _check_cycles(trace: Trace) -> None:
         while job in trace.preceding and job not in ends:
             if job in path:
                 cycle = [*path][[*path].index(job) :]
-                more = f" and {len(cycle) - SHOWN} more" if len(cycle) > SHOWN else ""
+                more = ""
+                if len(cycle) > SHOWN:
+                    more = f" and {len(cycle) - SHOWN} more"
                 raise WorkloadError(
                     f"{trace.name}, line {trace.preceding[job].line}: job {job!r} waits for itself: the jobs "
                     f"{', '.join(cycle[:SHOWN])}{more} wait for each other; correct field 17"
@@ -242,7 +246,10 @@ def with_partition_limits(trace: Trace, limits: Mapping[str, float]) -> Trace:
         Name of a partition -> its limit in s; infinity for none. Other partitions stay as they are.
     """
     unlimited = np.isposinf(trace.walltime) | trace.changed.get(LIMIT_OF_PARTITION, np.zeros(len(trace), np.bool_))
-    group = trace.queue if trace.partition is None else trace.partition
+    if trace.partition is None:
+        group = trace.queue
+    else:
+        group = trace.partition
     limit = np.array([limits.get(name, np.nan) for name in group.names])[group.index]
     known = unlimited & ~np.isnan(limit)
     if not known.any():
@@ -335,7 +342,10 @@ def with_latest_starts(trace: Trace, rule: str | int) -> Trace:
         return replace(trace, latest_start=trace.submit + rule)
     if rule != MEAN_WAIT:
         raise WorkloadError(f"the latest start {rule!r:.60} is unknown; expected {MEAN_WAIT!r} or a number of seconds")
-    group = trace.queue if trace.partition is None else trace.partition
+    if trace.partition is None:
+        group = trace.queue
+    else:
+        group = trace.partition
     mean = _mean_waits(trace, group)
     if not np.isfinite(mean).any():
         raise WorkloadError(
@@ -343,7 +353,9 @@ def with_latest_starts(trace: Trace, rule: str | int) -> Trace:
             "give a number of seconds instead"
         )
     wait = mean[group.index]
-    kind = "queue" if trace.partition is None else "partition"
+    kind = "partition"
+    if trace.partition is None:
+        kind = "queue"
     note = f"latest start of a job: its submit time plus the mean recorded wait of its {kind} in the whole log"
     return replace(
         trace,
@@ -447,10 +459,14 @@ def window_of(text: str, trace: Trace) -> tuple[int, int]:
     """
     match = re.fullmatch(r"(\d{4}-\d\d-\d\d(?:T\d\d:\d\d)?):(\d{1,5})([dh])", text.strip(), re.ASCII)
     try:
-        begin = datetime.fromisoformat(match[1]).replace(tzinfo=trace.zone) if match else None
+        begin = None
+        if match:
+            begin = datetime.fromisoformat(match[1]).replace(tzinfo=trace.zone)
     except ValueError:
         begin = None
-    count = whole_of(match[2], 1) if match else None
+    count = None
+    if match:
+        count = whole_of(match[2], 1)
     if begin is None or match is None or count is None:
         raise WorkloadError(
             f"the window {text!r} is malformed; expected a date and a number of days or hours, such as 2012-07-13:23d"
@@ -513,7 +529,9 @@ def at_begin(workload: Workload, begin: int, reset: bool) -> Workload:
     if reset:
         submit = np.maximum(kept.submit, begin)
         kept = replace(kept, submit=submit, latest_start=later(kept.latest_start, submit - kept.submit))
-    times = "submitted then" if reset else "with the submit times of the log"
+    times = "with the submit times of the log"
+    if reset:
+        times = "submitted then"
     note = f"at the begin of the window: {len(running)} running, {int(waits.sum())} waiting ({times})"
     return kept.beginning(begin, running).noted(note)
 

@@ -137,7 +137,10 @@ def _column(codes: _Codes[str], rows: int) -> TextColumn:
     index = np.asarray(codes.index, np.int64)[:rows]
     texts = TextColumn(index, tuple(codes.known))
     used = np.bincount(index, minlength=len(codes.known)) > 0
-    return texts if used.all() else texts.keep(np.arange(rows))  # replaced rows can leave names without a job
+    # replaced rows can leave names without a job
+    if used.all():
+        return texts
+    return texts.keep(np.arange(rows))
 
 
 class JobColumns:
@@ -228,7 +231,10 @@ class JobColumns:
         self._program[row] = plain(job.program)
         self._unusable[row], self._gpu_types[row] = job.unusable, job.gpu_types
         self._eligible[row], self._not_obeyed[row] = job.eligible, job.not_obeyed
-        self._changed[row] = job.changed if name else (*job.changed, NUMBERED)
+        if name:
+            self._changed[row] = job.changed
+        else:
+            self._changed[row] = (*job.changed, NUMBERED)
         if job.asked is not None or job.recorded is not None:
             self._site[row] = (job.asked, job.recorded)
         if job.chunks:
@@ -259,7 +265,9 @@ class JobColumns:
     @property
     def gpu_types(self) -> TextColumn | None:
         """GPUs by type of each job; None if no job has any."""
-        return _column(self._gpu_types, len(self)) if any(self._gpu_types.known) else None
+        if any(self._gpu_types.known):
+            return _column(self._gpu_types, len(self))
+        return None
 
     def _floats(self, values: array[float]) -> Floats:
         return np.asarray(values, np.float64)[: len(self)]
@@ -300,7 +308,10 @@ class JobColumns:
         masks: dict[str, Bools] = {}
         for several, mask in codes.masks(len(self)).items():
             for what in several:
-                masks[what] = masks[what] | mask if what in masks else mask
+                if what in masks:
+                    masks[what] = masks[what] | mask
+                else:
+                    masks[what] = mask
         return masks
 
     def requested(self, always: str) -> list[str]:
@@ -594,7 +605,9 @@ class Trace:
         inside = (self.submit >= begin) & (self.submit < end)
         if not inside.any():
             known = self.submit[np.isfinite(self.submit)]
-            span = f"from {known.min():.0f} s to {known.max():.0f} s" if len(known) else "nowhere: there are no jobs"
+            span = "nowhere: there are no jobs"
+            if len(known):
+                span = f"from {known.min():.0f} s to {known.max():.0f} s"
             raise WorkloadError(
                 f"{self.name}: no job was submitted from {begin:.0f} s to {end:.0f} s of the log; submissions run {span}"
             )
@@ -623,7 +636,9 @@ class Trace:
     def wait(self) -> Floats:
         """The recorded waits in s, before all runs of a job, without the time of earlier ones; NaN if unknown. Shape (jobs,)."""
         waited = self.start - self.submit
-        return waited if self.site is None else waited - self.site.ran_before()
+        if self.site is None:
+            return waited
+        return waited - self.site.ran_before()
 
     @cached_property
     def workload(self) -> Workload:
@@ -635,7 +650,9 @@ class Trace:
         repairs["times with fractions of a second, rounded"] = int(fractions.sum())
         repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
         repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
-        notes = [RUNTIME_KNOWN] if repairs[NO_WALLTIME] else []
+        notes = []
+        if repairs[NO_WALLTIME]:
+            notes = [RUNTIME_KNOWN]
         ids, repairs[SUFFIXED] = _unique([self.ids[k] for k in rows.tolist()])
         order = np.argsort(submit, kind="stable")
         rows, submit = rows[order], submit[order]
@@ -644,10 +661,15 @@ class Trace:
         queue = self.queue.keep(rows)
         user = self.user.keep(rows)
         program = self.program.keep(rows)
-        partition = None if self.partition is None else self.partition.keep(rows)
+        partition = None
+        if self.partition is not None:
+            partition = self.partition.keep(rows)
         wait = np.where(known, self.wait[rows], MISSING)
-        eligible = None if self.eligible is None else _eligible(self.eligible[rows], start)
-        notes += [] if eligible is None else _waits(wait, submit, eligible)
+        eligible = None
+        if self.eligible is not None:
+            eligible = _eligible(self.eligible[rows], start)
+        if eligible is not None:
+            notes += _waits(wait, submit, eligible)
         return Workload(
             name=self.name,
             ids=tuple(ids[k] for k in order.tolist()),
@@ -716,11 +738,18 @@ def _each_task(ids: Sequence[str], waited: Bools) -> tuple[Ints, tuple[str, ...]
     names: list[str] = []
     own = set(ids)
     for k, name in enumerate(ids):
-        listed = TASKS.fullmatch(name) if waited[k] else None
+        listed = None
+        if waited[k]:
+            listed = TASKS.fullmatch(name)
         tasks: list[str] = []
         with suppress(WrongValue):  # ranges that are none: the row stays one job
-            tasks = [f"{listed[1]}_{n}" for n in waiting_tasks(listed[2], MOST_TASKS).indices] if listed else []
-        further = [task for task in tasks if task not in own] if tasks else [name]
+            tasks = []
+            if listed:
+                tasks = [f"{listed[1]}_{n}" for n in waiting_tasks(listed[2], MOST_TASKS).indices]
+        if tasks:
+            further = [task for task in tasks if task not in own]
+        else:
+            further = [name]
         names += further
         rows += [k] * len(further)
     return np.array(rows, np.int64), tuple(names)
@@ -743,7 +772,10 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
     unlimited = np.isposinf(logged_walltime)
     known = np.ceil(logged_walltime[~missing & ~unlimited])
     walltime = np.where(missing, runtime, logged_walltime)
-    walltime[unlimited] = known.max() if len(known) else runtime[unlimited]
+    if len(known):
+        walltime[unlimited] = known.max()
+    else:
+        walltime[unlimited] = runtime[unlimited]
     walltime = np.ceil(walltime)
     repairs = {
         "runtime 0, taken as 1 s": int((logged_runtime == 0).sum()),
@@ -763,7 +795,9 @@ def _eligible(logged: Floats, start: Floats) -> Ints:
 def _site(site: SiteColumns | None, rows: Ints, eligible: Floats | None) -> SiteColumns | None:
     """Return the columns of some rows with their eligible times, in s."""
     if site is None or eligible is None:
-        return None if site is None else site.keep(rows)
+        if site is None:
+            return None
+        return site.keep(rows)
     known = np.isfinite(eligible[rows])
     times = np.where(known, np.rint(np.where(known, eligible[rows], 0)), UNKNOWN).astype(np.int64)
     return replace(site.keep(rows), eligible=times)

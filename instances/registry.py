@@ -85,7 +85,9 @@ def folder_of(name: str | Path) -> Path:
     path = Path(name)
     if path.name == SETTINGS and isfile(path):  # os.path.isfile: returns False, instead of raising, for an invalid path
         path = path.parent
-    return SHIPPED / str(name) if not isfile(path / SETTINGS) and str(name) in names() else path
+    if not isfile(path / SETTINGS) and str(name) in names():
+        return SHIPPED / str(name)
+    return path
 
 
 @checked
@@ -133,11 +135,17 @@ def load(folder: str | Path, drop_impossible: bool = False) -> Instance[Any]:
     files = Folder(path)
     if not files.faults:
         kind = files.settings.values.get("kind")
-        known = problem_kinds.known(kind) if isinstance(kind, str) else None
+        known = None
+        if isinstance(kind, str):
+            known = problem_kinds.known(kind)
         if known is not None and known.reader is not None:
             return _read(known, files, drop_impossible)
-        near = similar("kind", files.settings.values, 1) if kind is None else []
-        instead = f" (is {near[0]!r} meant?)" if near else ""
+        near = []
+        if kind is None:
+            near = similar("kind", files.settings.values, 1)
+        instead = ""
+        if near:
+            instead = f" (is {near[0]!r} meant?)"
         files.settings.add_fault("kind", f"one of {', '.join(problem_kinds.having('reader'))}{instead}", kind)
     files.raise_faults()
     raise AssertionError("unreachable: a fault was recorded")
@@ -259,9 +267,16 @@ def _made(reference: str, given: object) -> Any:
     try:
         if isinstance(made, Model):
             return ModelProblem(made)
-        problem: Any = made.problem if isinstance(made, Instance) else made
+        problem: Any
+        if isinstance(made, Instance):
+            problem = made.problem
+        else:
+            problem = made
         if not is_problem(problem):
-            what = f"{reference} is" if made is given else f"{reference} returned"
+            if made is given:
+                what = f"{reference} is"
+            else:
+                what = f"{reference} returned"
             raise PluginError(f"{what} {excerpt(made)}; {EXPECTED}")
         check_problem(problem)
     except ProblemError as e:

@@ -216,7 +216,10 @@ class SiteRows:
         self._index[row] = self._requests.setdefault(asked, len(self._requests))
         for k, name in enumerate(KEPT_NUMBERS, len(KEPT_NUMBERS) * row):
             number = getattr(recorded, name)
-            self._times[k] = UNKNOWN if number is None else number
+            if number is None:
+                self._times[k] = UNKNOWN
+            else:
+                self._times[k] = number
         for k, text in enumerate((recorded.nodes, recorded.state, recorded.reason), 3 * row):
             self._words[k] = self._texts.setdefault(text, len(self._texts))
         self._attempts.pop(row, None)
@@ -247,7 +250,9 @@ class SiteRows:
 
 
 def _known(number: int | np.int64) -> int | None:
-    return None if number == UNKNOWN else int(number)
+    if number == UNKNOWN:
+        return None
+    return int(number)
 
 
 def _later(times: Ints, seconds: int) -> Ints:
@@ -256,7 +261,9 @@ def _later(times: Ints, seconds: int) -> Ints:
 
 
 def _one_later(time: int, seconds: int) -> int:
-    return UNKNOWN if time == UNKNOWN or time + seconds < 0 else time + seconds
+    if time == UNKNOWN or time + seconds < 0:
+        return UNKNOWN
+    return time + seconds
 
 
 # --- What a job asked of its site and what was recorded of it, as cells of a table: columns ``asked.*`` and ``recorded.*``.
@@ -323,7 +330,9 @@ def _text_of(name: str, value: Any, asked: SiteRequest) -> Any:
         return ",".join(f"{each.name}:{each.type + ':' if each.type else ''}{each.number}/{each.per}" for each in value)
     if name == "dependencies":
         return dependency_text(asked)
-    return int(value) if name in YES_OR_NO else value
+    if name in YES_OR_NO:
+        return int(value)
+    return value
 
 
 def columns_with_values(cells: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -353,10 +362,14 @@ def site_of(cells: Mapping[str, Any]) -> tuple[SiteRequest | None, Recorded | No
             asked |= _asked(column, name, value)
         else:
             recorded[name] = _recorded(column, name, value)
-    request = SiteRequest(**asked) if asked else None
+    request = None
+    if asked:
+        request = SiteRequest(**asked)
     if request == NOTHING:
         request = None
-    records = Recorded(**recorded) if recorded else None
+    records = None
+    if recorded:
+        records = Recorded(**recorded)
     if records == NOTHING_RECORDED:
         records = None
     return request, records
@@ -393,7 +406,10 @@ def _recorded(column: str, name: str, value: Any) -> Any:
 
 
 def _whole(column: str, value: Any, least: int, most: int = MOST) -> int:
-    text = str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    if isinstance(value, float) and value == int(value):
+        text = str(int(value))
+    else:
+        text = str(value)
     number = whole_of(text.strip(), least, most)
     if number is None:
         raise wrong(column, value, f"a whole number from {least} to {most}, or an empty cell")
@@ -463,6 +479,8 @@ def dependency_text(request: SiteRequest) -> str:
     """
     parts = []
     for kind, jobs, delay in request.dependencies:
-        after = f"+{delay // 60}" if delay else ""
+        after = ""
+        if delay:
+            after = f"+{delay // 60}"
         parts.append(":".join([kind, *(f"{job}{after}" for job in jobs)]))
     return ("?" if request.any_dependency else ",").join(parts)

@@ -162,7 +162,9 @@ def read_trace(
     of_table = any("=" in column for column in columns)
     name = format
     if name is None and columns:
-        name = "table" if of_table else "sacct"
+        name = "sacct"
+        if of_table:
+            name = "table"
     name = name or guess_format(path)
     try:
         form = FORMATS.get_named(name)
@@ -193,7 +195,9 @@ def guess_format(path: str | Path) -> str:
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
-    first = lines[0] if lines else ""
+    first = ""
+    if lines:
+        first = lines[0]
     if like_philly(lines):
         return "philly"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:
@@ -312,11 +316,10 @@ def open_trace(
     WorkloadError
         The log cannot be read, the platform is not fully described, or no job is left. The message says what to do.
     """
-    trace = (
-        log
-        if isinstance(log, Trace)
-        else read_trace(log, format, cores=cores, memory=memory, zone=zone, columns=columns)
-    )
+    if not isinstance(log, Trace):
+        trace = read_trace(log, format, cores=cores, memory=memory, zone=zone, columns=columns)
+    else:
+        trace = log
     if cancelled:
         trace = trace.with_cancelled()
     if not len(trace):
@@ -344,7 +347,8 @@ def open_trace(
     if window is not None and busy is not None:
         begin = max(0, window_of(window, trace)[0])  # the clock of a log begins at second 0, also within its first day
         workload = at_begin(workload, begin, busy == RESET)
-        workload = workload if first is None else workload.first(first)
+        if first is not None:
+            workload = workload.first(first)
     workload = with_dependencies(workload, preceding).on(platform).noted(*notes)
     return (workload if load is None else workload.at_load(load, platform)), platform
 
@@ -361,20 +365,27 @@ def _platform(
         return trace.platform, []
     notes = []
     if nodes is None:
-        size = "processors" if cores is None else "nodes"
+        size = "nodes"
+        if cores is None:
+            size = "processors"
         if size not in trace.sizes:
             raise WorkloadError(
                 f"{trace.name}: the log does not record how many {size} the machine has; give the number of nodes, "
                 "and the cores of a node (bench: --nodes 300 --cores 32)"
             )
         nodes = trace.sizes[size]
-        one = "of one core, from MaxProcs" if cores is None else f"of {how_many(cores, 'core')}, from MaxNodes"
+        one = "of one core, from MaxProcs"
+        if cores is not None:
+            one = f"of {how_many(cores, 'core')}, from MaxNodes"
         notes.append(f"the platform is {how_many(nodes, 'node')} {one} in the header")
     elif cores is None and trace.format != "swf":
         raise WorkloadError(f"{trace.name}: give the number of cores of a node (bench: --cores 32)")
     capacity = {"cores": cores or 1, **others} | ({} if memory is None else {"memory": memory})
     for name, amount in {"nodes": nodes, **capacity}.items():
-        most = MOST_NODES if name == "nodes" else MOST_CAPACITY
+        if name == "nodes":
+            most = MOST_NODES
+        else:
+            most = MOST_CAPACITY
         if not 1 <= amount <= most:
             raise WorkloadError(f"{trace.name}: a platform with {amount} {name}; expected 1 to {most:,}")
     return Platform([NodeGroup("node", nodes, capacity)]), notes

@@ -104,7 +104,9 @@ def read_plain(sheet: Sheet) -> Reading:
             return Reading()
         return _by_hours(sheet, column, hour)
     stamp = one_of(header, STAMPS)
-    return _by_rows(sheet, column) if stamp is None else _by_stamps(sheet, column, stamp)
+    if stamp is None:
+        return _by_rows(sheet, column)
+    return _by_stamps(sheet, column, stamp)
 
 
 def _by_seconds(sheet: Sheet, column: str) -> Reading:
@@ -126,7 +128,11 @@ def _by_seconds(sheet: Sheet, column: str) -> Reading:
 
 def _by_hours(sheet: Sheet, column: str, hour: str) -> Reading:
     hours = Hours(sheet)
-    place: Callable[[SheetRow, str], tuple[int, int, int] | None] = _ending if hour == "hour_ending" else _beginning
+    place: Callable[[SheetRow, str], tuple[int, int, int] | None]
+    if hour == "hour_ending":
+        place = _ending
+    else:
+        place = _beginning
     for line in sheet.rows():
         hours.add(line, place(line, hour), celsius(line, column))
     return hours.reading
@@ -277,7 +283,9 @@ class Weather:
     @property
     def first_day(self) -> tuple[int, int] | None:
         """(month, day) of the first value; None if unknown."""
-        return self.dates[0] if self.dates else None
+        if self.dates:
+            return self.dates[0]
+        return None
 
     @property
     def mean(self) -> float:
@@ -300,7 +308,10 @@ class Weather:
         order = range(first, len(times))
         later = range(first if _is_year(length) else 0)
         shifted = [*(times[k] - origin for k in order), *(times[k] - origin + length for k in later)]
-        end = length if later else self.series.end - origin
+        if later:
+            end = length
+        else:
+            end = self.series.end - origin
         if seconds > end:
             raise WrongValue(
                 f"the window {window!r} is too long: from {_name(day)} on there are only {end / DAY:.4g} days"
@@ -387,12 +398,16 @@ def _read(sheet: Sheet) -> Reading:
     if sheet.lines and sheet.lines[0].upper().startswith("LOCATION,"):
         return read_epw(sheet)
     top = next((k for k, line in enumerate(sheet.lines) if line.lower().startswith("time(utc),")), None)
-    return read_plain(sheet) if top is None else read_pvgis(sheet, top)
+    if top is None:
+        return read_plain(sheet)
+    return read_pvgis(sheet, top)
 
 
 def _step(times: Sequence[int]) -> int:
     """Return how long the last value holds, in s: as long as the one before it; an hour if it is the only one."""
-    return times[-1] - times[-2] if len(times) > 1 else HOUR
+    if len(times) > 1:
+        return times[-1] - times[-2]
+    return HOUR
 
 
 def _is_year(seconds: int) -> bool:
@@ -426,7 +441,9 @@ def weather_csv(weather: Weather) -> str:
     <BLANKLINE>
     """
     s = weather.series
-    day = f"; second 0 is {_name(weather.first_day)} 00:00" if weather.first_day else ""
+    day = ""
+    if weather.first_day:
+        day = f"; second 0 is {_name(weather.first_day)} 00:00"
     rows: Iterator[tuple[object, object]] = zip(s.times, s.values, strict=True)
     return (
         f"{COMMENT} {comment_line(f'{weather.name}; source: {weather.source}')}\n"

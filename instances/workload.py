@@ -162,7 +162,10 @@ class NodeTerms(NamedTuple):
     @classmethod
     def of(cls, job: Job) -> NodeTerms:
         """Return what a job asks for."""
-        licences = tuple(sorted(job.licences.items())) if job.licences else ()
+        if job.licences:
+            licences = tuple(sorted(job.licences.items()))
+        else:
+            licences = ()
         return cls(job.nodes, job.features, job.per_node, job.whole_nodes, licences)
 
 
@@ -210,7 +213,9 @@ def fitting(workload: Workload, platform: Platform) -> Workload:
     for k, chunks in w.chunks.items():
         key = tuple((c.units, tuple(sorted(c.request.items()))) for c in chunks)
         shape[k] = shapes.setdefault(key, len(shapes) + 1)
-    where = [w.queue, w.node_term] if len(w.node_terms) > 1 or any(q.nodes for q in w.queues) else []
+    where = []
+    if len(w.node_terms) > 1 or any(q.nodes for q in w.queues):
+        where = [w.queue, w.node_term]
     kinds = distinct(np.column_stack([here.units, here.request, *([shape] if shapes else []), *where]))[1]
     _, samples = np.unique(kinds, return_index=True)
     kind_of = {here.ids[k]: int(kinds[k]) for k in samples}
@@ -252,11 +257,15 @@ def offered_load(workload: Workload, platform: Platform) -> float:
     last submission. Without a resource ``cores``, the first resource counts. Infinite if there is no such time.
     """
     w = workload
-    resource = "cores" if "cores" in w.resources else w.resources[0]
+    resource = "cores"
+    if "cores" not in w.resources:
+        resource = w.resources[0]
     per_job = w.job_arrays.amounts[:, w.resources.index(resource)]
     work = float((per_job.astype(np.float64) * w.runtime).sum())  # int64 would overflow
     span = float(w.submit[-1] - _origin(w)) * platform.total(resource)
-    return work / span if span > 0 else float("inf")
+    if span > 0:
+        return work / span
+    return float("inf")
 
 
 def at_load(workload: Workload, load: float, platform: Platform) -> Workload:
@@ -296,7 +305,9 @@ def _recorded_start(job: Job) -> int:
 
 
 def _origin(workload: Workload) -> int:
-    return int(workload.submit[0]) if workload.begin is None else workload.begin
+    if workload.begin is None:
+        return int(workload.submit[0])
+    return workload.begin
 
 
 # --- A workload: the jobs of a log as arrays, ready for a replay, with a report of the repairs.
@@ -338,17 +349,18 @@ class Report:
 
     def losses(self) -> str:
         """Return a text: the numbers of lost lines and jobs, then the first lost line and the most frequent reasons."""
-        bad = f"; {how_many(len(self.bad_lines), 'line')} could not be read" if self.bad_lines else ""
-        gone = f"; {how_many(len(self.dropped), 'job', verb='were')} left out" if self.dropped else ""
+        bad = ""
+        if self.bad_lines:
+            bad = f"; {how_many(len(self.bad_lines), 'line')} could not be read"
+        gone = ""
+        if self.dropped:
+            gone = f"; {how_many(len(self.dropped), 'job', verb='were')} left out"
         gone += "".join(f"; {how_many_of(n, what)}" for what, n in self.skipped.items())
         reasons = Counter(why for _, why in self.dropped).most_common()
         details = [str(line) for line in self.bad_lines[:1]]
         details += [f"{how_many(n, 'job')}: {why}" for why, n in reasons[:REASONS]]
-        details += (
-            [f"{how_many(sum(n for _, n in reasons[REASONS:]), 'job')}: other reasons"]
-            if len(reasons) > REASONS
-            else []
-        )
+        if len(reasons) > REASONS:
+            details += [f"{how_many(sum(n for _, n in reasons[REASONS:]), 'job')}: other reasons"]
         return "\n  ".join([bad + gone, *details])
 
     def and_also(
@@ -514,7 +526,9 @@ class Workload:
                 )
 
     def _id(self, row: int) -> str:
-        return repr(self.ids[row]) if is_whole(row) and 0 <= row < len(self.ids) else f"in row {row!r}"
+        if is_whole(row) and 0 <= row < len(self.ids):
+            return repr(self.ids[row])
+        return f"in row {row!r}"
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -567,7 +581,9 @@ class Workload:
             node_terms=node_terms,
             site=SiteColumns.of((j.asked, j.recorded) for j in jobs),
         ).checked()
-        return workload.beginning(problem.now, problem.running) if problem.now or problem.running else workload
+        if problem.now or problem.running:
+            return workload.beginning(problem.now, problem.running)
+        return workload
 
     @classmethod
     def from_pandas(cls, table: pandas.DataFrame, name: str = "table") -> Workload:
@@ -660,7 +676,9 @@ class Workload:
     def job(self, k: int) -> Job:
         """Return the job of row k."""
         start = int(self.recorded_start[k])
-        recorded = None if start == UNKNOWN else Recorded(start)
+        recorded = None
+        if start != UNKNOWN:
+            recorded = Recorded(start)
         if self.site is not None:
             recorded = self.site.recorded(k, start)
         return self._job(k, int(self.walltime[k]), int(self.runtime[k]), recorded)
@@ -766,7 +784,9 @@ class Workload:
 
     def noted(self, *notes: str) -> Workload:
         """Return the same jobs with further notes in the report."""
-        return replace(self, report=self.report.and_also(notes=notes)) if notes else self
+        if notes:
+            return replace(self, report=self.report.and_also(notes=notes))
+        return self
 
     def since(self, origin: int) -> Workload:
         """Return the same jobs with all times relative to second ``origin``."""

@@ -38,8 +38,12 @@ def dispatch_steps(problem: Dispatch) -> Sequence[Step]:
     The relaxation is the linear one if the objective is no sum over jobs.
     """
     jobs = len(problem.jobs)
-    linear = "highs:pool@600s..36000s-energy" if jobs <= FINE else "highs:pool@1800s..100000s-energy"
-    bound = "lagrangian" if Lagrangian.takes(problem) else linear
+    linear = "highs:pool@1800s..100000s-energy"
+    if jobs <= FINE:
+        linear = "highs:pool@600s..36000s-energy"
+    bound = "lagrangian"
+    if not Lagrangian.takes(problem):
+        bound = linear
     if jobs > SMALL:
         return [Step("multi-search"), Step("lns", 0.9), Step(bound)]
     exact = "cpsat:counts"
@@ -52,13 +56,17 @@ def dispatch_steps(problem: Dispatch) -> Sequence[Step]:
 
 def profit_steps(problem: Profit) -> Sequence[Step]:
     """Return list schedules, LNS, and the fluid relaxation for the bound; CP-SAT before them if there are few jobs."""
-    exact = [Step("cpsat:counts", 0.3)] if len(problem.jobs) <= FEW else []
+    exact = []
+    if len(problem.jobs) <= FEW:
+        exact = [Step("cpsat:counts", 0.3)]
     return [Step("multi-search"), *exact, Step("highs:fluid@lp", 0.15), Step("lns")]
 
 
 def eviction_steps(problem: Eviction) -> Sequence[Step]:
     """Return the greedy method, the dynamic program, and CP-SAT where the program is not exact."""
-    exact = [Step("cpsat:shared")] if problem.shared_bandwidth else []
+    exact = []
+    if problem.shared_bandwidth:
+        exact = [Step("cpsat:shared")]
     return [Step("greedy"), Step("dp"), *exact]
 
 
@@ -74,8 +82,12 @@ def project_steps(problem: Project) -> Sequence[Step]:
             Step("cpsat:modes", 0.3),
             Step("lns@cpsat"),
         ]
-    first = [Step("multi-sgs")] if HEURISTICS["multi-sgs"].takes(problem) else []
-    bounds = [Step("bounds", 0.05)] if first and HEURISTICS["bounds"].takes(problem) else []
+    first = []
+    if HEURISTICS["multi-sgs"].takes(problem):
+        first = [Step("multi-sgs")]
+    bounds = []
+    if first and HEURISTICS["bounds"].takes(problem):
+        bounds = [Step("bounds", 0.05)]
     if not HEURISTICS["lns"].takes(problem):
         return [*first, *bounds, Step("cpsat:modes")]
     return [*first, *bounds, Step("lns", 0.1), Step("cpsat:modes", 0.3), Step("lns@cpsat")]
@@ -84,14 +96,20 @@ def project_steps(problem: Project) -> Sequence[Step]:
 def usual_steps(problem: Problem) -> Sequence[Step]:
     """Return the steps for a kind that declares none: its usual start, if it has one, and its first formulation."""
     known = kind.known(problem.kind)
-    start = [] if known is None or known.start is None else [Step(known.start)]
+    if known is None or known.start is None:
+        start = []
+    else:
+        start = [Step(known.start)]
     return [*start, *(Step(f"cpsat:{name}") for name in list(problem.formulations)[:1])]
 
 
 def parsed_steps(problem: Problem) -> list[tuple[Method, float]]:
     """Return the method and the share of the time limit of each step for a problem."""
     known = kind.known(problem.kind)
-    declared = usual_steps if known is None or known.portfolio is None else kind.resolve(known.portfolio)
+    if known is None or known.portfolio is None:
+        declared = usual_steps
+    else:
+        declared = kind.resolve(known.portfolio)
     return [(parse_method(step.method, problem), step.share) for step in declared(problem)]
 
 
@@ -105,7 +123,10 @@ def warm_up(method: Method, problem: Problem, start: str | None = None) -> None:
     start : str or None
         Name of the heuristic of the start.
     """
-    methods = [step for step, _ in parsed_steps(problem)] if isinstance(method, Auto) else [method]
+    if isinstance(method, Auto):
+        methods = [step for step, _ in parsed_steps(problem)]
+    else:
+        methods = [method]
     for each in methods:
         warm_up_for(problem, each.heuristic, start)
         if isinstance(each, SolverMethod):
@@ -185,18 +206,25 @@ class Best:
     def done(self) -> bool:
         """Whether the call is over: optimal, within the gap, or ended by the caller."""
         known = gap_of(self.objective, self.bound, self.offset)
-        gaps = known if isinstance(known, tuple) else (known,)
+        if isinstance(known, tuple):
+            gaps = known
+        else:
+            gaps = (known,)
         near = bool(gaps) and all(gap is not None and gap <= self.gap_limit for gap in gaps)
         return self.stopped or self.closed or (near and self.gap_limit > 0)
 
     @property
     def _offsets(self) -> tuple[float, ...]:
         several = len(_values(self.objective))
-        return self.offset if isinstance(self.offset, tuple) else (self.offset,) * several
+        if isinstance(self.offset, tuple):
+            return self.offset
+        return (self.offset,) * several
 
     @property
     def _reported(self) -> Value | None:
-        return self.trace[-1].objective if self.trace else None
+        if self.trace:
+            return self.trace[-1].objective
+        return None
 
     def _tighter(self, bound: Bound | None) -> bool:
         """Return whether a bound is better; with several objectives only a bound on each one counts."""
@@ -204,7 +232,9 @@ class Best:
         old = _values(self.bound)
         if not values or any(value is None for value in values):
             return False
-        sign = 1 if self.problem.sense == "minimize" else -1
+        sign = -1
+        if self.problem.sense == "minimize":
+            sign = 1
         return not old or [sign * v for v in values if v is not None] > [sign * v for v in old if v is not None]
 
     def _report(
@@ -226,7 +256,9 @@ class Best:
 def _values(value: Value | Bound | None) -> tuple[float | None, ...]:
     if value is None:
         return ()
-    return value if isinstance(value, tuple) else (value,)
+    if isinstance(value, tuple):
+        return value
+    return (value,)
 
 
 def share_of(limits: Limits, share: float) -> Limits:
@@ -292,11 +324,16 @@ def run_auto(
     start, why = start_schedule(problem, given, limits, best)
     if start is not None:
         best.add(answer(problem, start))
-    fate = WarmStart("rejected", why) if why else WarmStart()
+    if why:
+        fate = WarmStart("rejected", why)
+    else:
+        fate = WarmStart()
     if start is not None:
         fate = WarmStart("accepted")
     outcomes: list[StepOutcome] = []
-    ended = why if why == INTERRUPTED else ""
+    ended = ""
+    if why == INTERRUPTED:
+        ended = why
     infeasible: Result | None = None
     for step, share in parsed_steps(problem):
         own = share_of(limits, share)
@@ -305,8 +342,12 @@ def run_auto(
         step_result = _run_step(problem, step, own, best)
         best.add(step_result)
         outcomes.append(_outcome(step, step_result))
-        ended = INTERRUPTED if step_result.message == INTERRUPTED else ""
-        infeasible = step_result if step_result.status == "infeasible" and best.schedule is None else None
+        ended = ""
+        if step_result.message == INTERRUPTED:
+            ended = INTERRUPTED
+        infeasible = None
+        if step_result.status == "infeasible" and best.schedule is None:
+            infeasible = step_result
     result = _result(problem, method, best, outcomes, ended, infeasible)
     result.warm_start = replace(fate, returned=start is not None and best.schedule is start)
     return result
@@ -321,7 +362,9 @@ def _run_step(problem: Problem, step: Method, limits: Limits, best: Best) -> Res
     """
     try:
         if isinstance(step, Heuristic):
-            start = best.schedule if step.takes_start() else None
+            start = None
+            if step.takes_start():
+                start = best.schedule
             return run_search(problem, step, limits, start, best)
         assert isinstance(step, SolverMethod)
         return run_solver(problem, step, limits, best.schedule, best)
@@ -345,7 +388,9 @@ def _outcome(step: Method, result: Result) -> StepOutcome:
 def _told(outcome: StepOutcome) -> str:
     """Return what a step brought, in words, and why it failed."""
     text = f"{outcome.method}: {outcome.status} in {outcome.seconds:.1f} s"
-    return f"{text} ({outcome.message})" if outcome.status == "error" else text
+    if outcome.status == "error":
+        return f"{text} ({outcome.message})"
+    return text
 
 
 def _result(

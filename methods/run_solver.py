@@ -53,7 +53,9 @@ def _own(bound: Any, objective: Any) -> Any:
     """Return a bound without the values of further objectives of the model, which break ties."""
     if not isinstance(bound, tuple):
         return bound
-    return bound[: len(objective)] if isinstance(objective, tuple) else bound[0]
+    if isinstance(objective, tuple):
+        return bound[: len(objective)]
+    return bound[0]
 
 
 def hold_against(result: Result, problem: Problem, schedule: Schedule) -> None:
@@ -96,7 +98,9 @@ class Reports:
 
     def pass_on(self, news: Incumbent) -> object:
         """Report an incumbent whose seconds count from the begin of the call; return what the caller returns."""
-        going = None if self.on_incumbent is None else self.on_incumbent(news)
+        going = None
+        if self.on_incumbent is not None:
+            going = self.on_incumbent(news)
         self._refused = self._refused or is_false(going)
         self.stopped = self._refused and news.objective is not None
         return going
@@ -104,7 +108,9 @@ class Reports:
     @property
     def callback(self) -> OnIncumbent | None:
         """The object itself; None if the caller has no callback."""
-        return None if self.on_incumbent is None else self
+        if self.on_incumbent is None:
+            return None
+        return self
 
 
 def without_solver(
@@ -218,7 +224,9 @@ def start_schedule(
 
 def _limits_of_start(given: Start, method: Heuristic, limits: Limits) -> Limits:
     """Return the limits of the heuristic that makes a start: its own time, at most its share of the call's limit."""
-    times = [] if given.time_limit is None else [given.time_limit]
+    times = []
+    if given.time_limit is not None:
+        times = [given.time_limit]
     share = limits.deadline.share(START_SHARE).remaining
     if share is not None:
         times.append(share)
@@ -252,12 +260,18 @@ class Reader:
         self.problem = problem
         self.encoding = encoding
         self.start = start
-        self.sign = 1 if problem.sense == "minimize" else -1
+        if problem.sense == "minimize":
+            self.sign = 1
+        else:
+            self.sign = -1
         self.best: Schedule | None = None
         self.objective: Any = None
         self.violation: Violation | None = None  # in the first answer that is not a feasible schedule
         self.in_model = False  # whether that answer satisfies the model
-        self.allocator = allocator(problem, deadline) if encoding.relaxation else None
+        if not encoding.relaxation:
+            self.allocator = None
+        else:
+            self.allocator = allocator(problem, deadline)
 
     def __call__(self, assignment: Assignment) -> Any:
         """Return the objective of the schedule of an answer; None if the answer gives no feasible schedule."""
@@ -266,10 +280,14 @@ class Reader:
             return self._keep(self.start)  # type: ignore[arg-type]
         if self.allocator is not None:
             allocated = self.allocator.allocate(schedule.start)
-            return None if allocated is None else self._keep(allocated)
+            if allocated is None:
+                return None
+            return self._keep(allocated)
         violations = violations_of(self.problem, schedule)
         if not violations:
-            return None if self._is_below_start(schedule) else self._keep(schedule)
+            if self._is_below_start(schedule):
+                return None
+            return self._keep(schedule)
         if self.violation is None:
             self.violation = violations[0]
             self.in_model = not self.encoding.model.check(assignment)
@@ -294,7 +312,9 @@ class Reader:
         """
         if self.violation is None or (exactness.kind == "relaxation" and not self.in_model):
             return ""
-        source = "formulation" if self.in_model else "solver"
+        source = "solver"
+        if self.in_model:
+            source = "formulation"
         return f"the {source}'s answer is no schedule of the problem: {self.violation.message}"
 
     def repair(self, seconds: float | None, seed: int) -> Any:
@@ -303,10 +323,14 @@ class Reader:
         ``seconds`` limits the time; None: a fixed number of moves.
         """
         before = self.objective
-        repaired = None if self.allocator is None else self.allocator.repair(seconds, seed)
+        repaired = None
+        if self.allocator is not None:
+            repaired = self.allocator.repair(seconds, seed)
         if repaired is not None:
             self._keep(repaired)
-        return None if self.objective == before else self.objective
+        if self.objective == before:
+            return None
+        return self.objective
 
     def _is_below_start(self, schedule: Schedule) -> bool:
         """Return whether a schedule of a restricted model is worse than the start, which may be none of this model."""
@@ -379,8 +403,12 @@ def run_solver(
     reader = Reader(problem, encoding, start, deadline)
     # with several objectives the values are those of the model, and the schedule is read at the end
     several = len(encoding.model.objectives) > 1
-    judge = None if several else reader
-    hint = None if start is None else encoding.write(start)
+    judge = None
+    if not several:
+        judge = reader
+    hint = None
+    if start is not None:
+        hint = encoding.write(start)
     result = run(
         encoding.model,
         method.name,
@@ -454,7 +482,9 @@ def _blame(
     """
     if formulation is None or formulation in all_formulations(problem).own:
         return
-    excluded = [] if start is None else encoding.model.check(encoding.write(start))
+    excluded = []
+    if start is not None:
+        excluded = encoding.model.check(encoding.write(start))
     if violation is not None:
         wrong = (
             f"an answer of its model fails the check of {violation.constraint!r}: add the constraint that the model lacks, or "
@@ -475,7 +505,9 @@ def _blame(
 def _undervalued(problem: Problem, encoding: Encoding, answer: Assignment) -> str:
     """Return a message if the model of an exact formulation gives an answer a better value than the problem does, else ""."""
     values = _two_values(problem, encoding, answer)
-    sign = 1 if problem.sense == "minimize" else -1
+    sign = -1
+    if problem.sense == "minimize":
+        sign = 1
     if values is None or sign * (values[1] - values[0]) <= 0:
         return ""
     return (
@@ -525,7 +557,9 @@ def _with_schedules(reports: Reports, encoding: Encoding, reader: Reader | None)
 
     def report(incumbent: Incumbent) -> object:
         assignment = incumbent.assignment()
-        best = None if reader is None else reader.best
+        best = None
+        if reader is not None:
+            best = reader.best
         read = (lambda: encoding.read(assignment)) if reader is None and assignment is not None else lambda: best
         return reports.pass_on(_of_problem(incumbent, encoding).giving(read, lambda: assignment))
 
@@ -538,14 +572,18 @@ def _of_problem(incumbent: Incumbent, encoding: Encoding) -> Incumbent:
         return incumbent
 
     def own(values: Any) -> Any:
-        return values[: -encoding.ties] if isinstance(values, tuple) else values
+        if isinstance(values, tuple):
+            return values[: -encoding.ties]
+        return values
 
     return Incumbent(incumbent.seconds, own(incumbent.objective), own(incumbent.bound)).less(incumbent.offset)
 
 
 def _solver_limits(limits: Limits, encoding: Encoding) -> Limits:
     """Return the solver's limits: for a relaxation, without the time that the repair of its answers needs."""
-    return replace(limits, time=limits.deadline.share(1 - REPAIR_SHARE).limit) if encoding.relaxation else limits
+    if encoding.relaxation:
+        return replace(limits, time=limits.deadline.share(1 - REPAIR_SHARE).limit)
+    return limits
 
 
 def _repair(result: Result, reader: Reader, limits: Limits) -> None:

@@ -452,12 +452,16 @@ def method_class(name: str, where: str = "") -> type[Method]:
         return OWN[name]
     if name in HEURISTICS:
         heuristic = HEURISTICS[name]
-        return heuristic if heuristic.name == name else _made_once(name, heuristic, _called)
+        if heuristic.name == name:
+            return heuristic
+        return _made_once(name, heuristic, _called)
     if name not in names() and name not in BACKENDS:
         raise UnknownName("method or backend", name, [*HEURISTICS, *names()], where)
     solver = backend(name)
     own: type[Method] | None = getattr(solver, "method", None)
-    return _made_once(name, solver, _of_backend) if own is None else own
+    if own is None:
+        return _made_once(name, solver, _of_backend)
+    return own
 
 
 def _made_once(name: str, part: Any, make: Callable[[str, Any], type[Method]]) -> type[Method]:
@@ -533,7 +537,10 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
     """
     where = f" in {text!r}"
     plain, plus, start = text.partition("+")
-    start, *options = start.split(":") if plus else ("",)
+    if plus:
+        start, *options = start.split(":")
+    else:
+        start, *options = ("",)
     if start:
         start, options = _with_reference(start, options, "warm=")
     head, words = _with_reference(*_divided(plain, ":"))
@@ -553,7 +560,10 @@ def parse_method(text: str, problem: Problem | None = None) -> Method:
 
 def method_source(what: Method | str) -> str | None:
     """Return a hash of the source of the third parties' parts of a method, of its start too; None if all are of schedlab."""
-    method = parse_method(what) if isinstance(what, str) else what
+    if isinstance(what, str):
+        method = parse_method(what)
+    else:
+        method = what
     heuristics = [method.heuristic or ""]
     backends = [method.backend_name]
     if method.start is not None and (start := parse_start(method.start).method) is not None:
@@ -582,9 +592,14 @@ def foreign_parts(text: str, kind: str) -> list[str]:
         parts.append(f"heuristic {method.heuristic!r}")
     if method.backend_name and BACKENDS.source(method.backend_name) is not None:
         parts.append(f"backend {method.backend_name!r}")
-    formulation = method.formulation if isinstance(method, SolverMethod) else None
+    formulation = None
+    if isinstance(method, SolverMethod):
+        formulation = method.formulation
     known_kind = kinds.known(kind)
-    own = () if known_kind is None else known_kind.formulations
+    if known_kind is not None:
+        own = known_kind.formulations
+    else:
+        own = ()
     return parts + ([f"formulation {formulation!r}"] if formulation is not None and formulation not in own else [])
 
 
@@ -641,7 +656,11 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
     reference = f"{module}:{attribute}"
     if not REFERENCE.fullmatch(reference) or not is_module(module):
         return head, words
-    registry: Registry[Any] = HEURISTICS if _is_heuristic(_object(reference)) else BACKENDS
+    registry: Registry[Any]
+    if _is_heuristic(_object(reference)):
+        registry = HEURISTICS
+    else:
+        registry = BACKENDS
     registry.adopt(reference)
     return f"{head}:{words[0]}", words[1:]
 
@@ -649,7 +668,9 @@ def _with_reference(head: str, words: list[str], before: str = "") -> tuple[str,
 def _with_formulation(arguments: list[str]) -> list[str]:
     """Return the arguments of a solver; the first two are one if they name a formulation as ``module:attribute``."""
     together = ":".join(arguments[:2])
-    return [together, *arguments[2:]] if REFERENCE.fullmatch(together.partition("@")[0]) else arguments
+    if REFERENCE.fullmatch(together.partition("@")[0]):
+        return [together, *arguments[2:]]
+    return arguments
 
 
 def _is_heuristic(what: object) -> bool:
@@ -675,10 +696,14 @@ def _after_plus(text: str, where: str) -> Start:
 
 def _start(text: str, where: str) -> Start:
     head, words = _with_reference(*_divided(text, "[/:]"))
-    limit = SECONDS.fullmatch(words[-1]) if words else None
+    limit = None
+    if words:
+        limit = SECONDS.fullmatch(words[-1])
     if limit:
         words.pop()
-    seconds = float(limit["seconds"]) if limit else None
+    seconds = None
+    if limit:
+        seconds = float(limit["seconds"])
     if head == USUAL and not words:
         return Start(None, seconds)
     arguments = [word for word in words if not NAMED.fullmatch(word)]
@@ -711,7 +736,10 @@ def _made(parts: dict[str, Any], options: list[str], where: str) -> Method:
     given: dict[str, Any] = dict(parts.get("lowering", {}))
     for part, known in (("argument", fields_of(cls, "argument")), ("backend", fields_of(cls, "backend"))):
         if known:
-            given |= {known[0]: parts[part]} if parts.get(part) else {}
+            if parts.get(part):
+                given |= {known[0]: parts[part]}
+            else:
+                given |= {}
         elif parts.get(part):
             raise UnknownName(f"argument of {cls.name}", parts[part], ["none"], where)
     required = [name for name in fields_of(cls, "argument") if name not in given]
@@ -811,7 +839,10 @@ def chosen_method(
         raise WrongArgument(
             f"method is {method!r:.80}; expected a text such as 'cpsat:counts+warm', or an object of sl.methods"
         )
-    chosen = method if isinstance(method, Method) else parse_method(method or backend or usual)
+    if isinstance(method, Method):
+        chosen = method
+    else:
+        chosen = parse_method(method or backend or usual)
     for name in options:
         if name not in chosen.options():
             raise WrongArgument(_refusal(name, chosen))
@@ -852,9 +883,12 @@ def _refusal(argument: str, method: Method) -> str:
     if obeying and argument not in method.options():
         return f"{method.text} does not obey {argument}; methods that do: {', '.join(obeying)}"
     options = method.options()
-    own = f"its options are {', '.join(options)}" if options else "it has no options"
+    own = "it has no options"
+    if options:
+        own = f"its options are {', '.join(options)}"
     near = similar(argument, [*options, *ARGUMENTS])
-    own += f"; did you mean {' or '.join(near)}?" if near else ""
+    if near:
+        own += f"; did you mean {' or '.join(near)}?"
     if isinstance(method, SolverMethod):
         own += f"; parameters of the solver are given as parameters={{{argument!r}: value}}"
     return f"{method.text} has no option {argument}; {own}"
@@ -889,5 +923,7 @@ def call_limits(
             raise WrongValue(f"{name} is {whole}; expected at least {least}")
     if threads is not None and threads > MOST_THREADS:
         raise WrongValue(f"threads is {threads}; expected at most {MOST_THREADS:,}")
-    time_limit = None if time_limit == math.inf else time_limit  # solvers and searches turn it into whole numbers
+    # solvers and searches turn it into whole numbers
+    if time_limit == math.inf:
+        time_limit = None
     return Limits(time_limit, threads, seed, gap_limit, deterministic_limit, dict(parameters))

@@ -164,7 +164,10 @@ class _Fault(NamedTuple):
     limited: bool = False  # the type is right, the value is not
 
     def error(self, name: str, hint: Any, note: str = "") -> Exception:
-        words = self.expected if self.place or self.limited else described(hint)
+        if self.place or self.limited:
+            words = self.expected
+        else:
+            words = described(hint)
         if self.limited and _takes_none(hint):
             words += ", or None"
         choice = isinstance(self.value, str) and get_origin(hint) is Literal
@@ -263,7 +266,9 @@ def _table(value: object, name: str | None) -> str:
     """Return the end of the message about a table of pandas that is given in place of objects."""
     if name is None or not hasattr(value, "itertuples"):
         return ""
-    return f"; a table of pandas is read by {name}.from_pandas" if name in ("Dispatch", "Eviction", "Workload") else ""
+    if name in ("Dispatch", "Eviction", "Workload"):
+        return f"; a table of pandas is read by {name}.from_pandas"
+    return ""
 
 
 def _resolved(function: Callable[..., Any], signature: inspect.Signature) -> dict[str, Any]:
@@ -294,10 +299,14 @@ def _fault(value: object, hint: Any, depth: _Depth) -> _Fault | None:
         if None in faults:
             return None
         deeper = [f for f in faults if f is not None and (f.place or f.limited)]
-        return deeper[0] if deeper else _Fault("", value, described(hint))
+        if deeper:
+            return deeper[0]
+        return _Fault("", value, described(hint))
     if origin is Literal:
         allowed = not depth.values or any(value is each or value == each for each in inner if type(value) is type(each))
-        return None if allowed else _Fault("", value, described(hint))
+        if allowed:
+            return None
+        return _Fault("", value, described(hint))
     if origin is not None:
         return _collection_fault(value, hint, origin, inner, depth)
     if _is(value, hint, depth):
@@ -338,9 +347,13 @@ def _is(value: object, hint: Any, depth: _Depth) -> bool:
     if hint is None or hint is type(None):
         return value is None
     if hint is int:
-        return is_whole(value) if depth.values else True
+        if depth.values:
+            return is_whole(value)
+        return True
     if hint in (float, Fraction):
-        return (is_real(value) and not (isinstance(value, float) and math.isnan(value))) if depth.values else True
+        if depth.values:
+            return is_real(value) and not (isinstance(value, float) and math.isnan(value))
+        return True
     if hint is bool:
         return isinstance(value, (bool, np.bool_))
     if not isinstance(hint, type):
@@ -364,13 +377,19 @@ def _members(protocol: type) -> tuple[str, ...]:
 def _collection_fault(value: object, hint: Any, origin: Any, inner: tuple[Any, ...], depth: _Depth) -> _Fault | None:
     wrong = _Fault("", value, described(hint))
     if origin is type:
-        return None if isinstance(value, type) else wrong
+        if isinstance(value, type):
+            return None
+        return wrong
     if origin is Callable or origin is typing.Callable:
-        return None if callable(value) else wrong
+        if callable(value):
+            return None
+        return wrong
     if not isinstance(origin, type):
         return None
     if issubclass(origin, np.ndarray):
-        return None if isinstance(value, (np.ndarray, Sequence)) and not isinstance(value, str) else wrong
+        if isinstance(value, (np.ndarray, Sequence)) and not isinstance(value, str):
+            return None
+        return wrong
     if issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             return wrong
@@ -381,7 +400,9 @@ def _collection_fault(value: object, hint: Any, origin: Any, inner: tuple[Any, .
         )
     if issubclass(origin, (Iterable, Sequence, Set)):
         return _sequence_fault(value, wrong, origin, inner, depth)
-    return None if isinstance(value, origin) else wrong
+    if isinstance(value, origin):
+        return None
+    return wrong
 
 
 def _sequence_fault(value: object, wrong: _Fault, origin: type, inner: tuple[Any, ...], depth: _Depth) -> _Fault | None:
@@ -393,13 +414,17 @@ def _sequence_fault(value: object, wrong: _Fault, origin: type, inner: tuple[Any
     if not isinstance(value, (Sequence, Set, np.ndarray)) and not (
         hasattr(value, "__len__") and hasattr(value, "__getitem__")  # a Series of pandas
     ):
-        return wrong if issubclass(origin, Sequence) else None
+        if issubclass(origin, Sequence):
+            return wrong
+        return None
     sized: Any = value
     if origin is tuple and not (len(inner) == 2 and inner[1] is Ellipsis):
         if len(sized) != len(inner):
             return wrong
         faults = (_fault(each, told, depth) for each, told in zip(value, inner, strict=True))
-        return wrong if any(f is not None for f in faults) else None
+        if any(f is not None for f in faults):
+            return wrong
+        return None
     return _items_fault(value, inner[0], depth, range(len(sized)))
 
 
@@ -410,7 +435,9 @@ def _items_fault(values: Iterable[object], told: Any, depth: _Depth, places: Seq
     for k, each in enumerate(values):
         fault = _fault(each, told, depth)
         if fault is not None:
-            place = ", where a key" if places is None else f"[{places[k]!r}]{fault.place}"
+            place = ", where a key"
+            if places is not None:
+                place = f"[{places[k]!r}]{fault.place}"
             return _Fault(place, fault.value if places is not None else each, fault.expected, fault.limited)
     return None
 
@@ -421,7 +448,9 @@ def _accepted(told: Any, depth: _Depth) -> frozenset[type]:
         return frozenset().union(*(_accepted(each, depth) for each in get_args(told)))
     if told in (float, Fraction):
         return frozenset((int, Fraction) if depth.values else (int, float, Fraction))
-    return frozenset([told]) if isinstance(told, type) else frozenset()
+    if isinstance(told, type):
+        return frozenset([told])
+    return frozenset()
 
 
 def described(hint: Any) -> str:
@@ -438,7 +467,9 @@ def described(hint: Any) -> str:
         return described(inner[0])
     if origin in (Union, types.UnionType):
         words = list(dict.fromkeys(map(described, inner)))
-        return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+        if len(words) == 1:
+            return words[0]
+        return f"{', '.join(words[:-1])} or {words[-1]}"
     if origin is Literal:
         return " or ".join(map(repr, inner))
     if origin is None:
@@ -473,7 +504,10 @@ def _bare(hint: Any) -> str:
 def _many(hint: Any) -> str:
     if hint in WORDS:
         return WORDS[hint][1]
-    parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    if get_origin(hint) in (Union, types.UnionType):
+        parts = get_args(hint)
+    else:
+        parts = (hint,)
     if all(isinstance(each, type) and each not in WORDS for each in parts):
         return " or ".join(f"{each.__name__} objects" for each in parts)
     return _bare(hint)
@@ -579,8 +613,13 @@ def rational(x: float | Fraction) -> Rational:
     if isinstance(x, int):
         return x
     near = Fraction(x).limit_denominator(10**7)
-    exact = near if float(near) == x else Fraction(x)
-    return exact.numerator if exact.denominator == 1 else exact
+    if float(near) == x:
+        exact = near
+    else:
+        exact = Fraction(x)
+    if exact.denominator == 1:
+        return exact.numerator
+    return exact
 
 
 def all_whole(values: Iterable[object]) -> bool:
@@ -604,10 +643,15 @@ def shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > LONGEST:
         return f"an integer of {how_many(value.bit_length(), 'bit')}"  # repr() refuses more than 4300 digits
     try:
-        text = str(value) if isinstance(value, Real) else repr(value)
+        if isinstance(value, Real):
+            text = str(value)
+        else:
+            text = repr(value)
     except ValueError:  # a collection with an integer of more than 4,300 digits
         return f"a {type(value).__name__} with a long integer"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}..."
 
 
 def wrong(value: object, or_none: bool = False) -> str:
@@ -620,7 +664,9 @@ def wrong(value: object, or_none: bool = False) -> str:
     >>> wrong(10.0)
     'is 10.0, a float; a whole number is expected: write 10'
     """
-    expected = "a whole number, or None," if or_none else "a whole number"
+    expected = "a whole number"
+    if or_none:
+        expected = "a whole number, or None,"
     if isinstance(value, Real) and not isinstance(value, Integral) and is_number(value) and value == int(value):
         kind = type(value).__name__
         return f"is {shown(value)}, a {kind}; {expected} is expected: write {shown(int(value))}"
@@ -736,8 +782,13 @@ def whole_array(values: object) -> tuple[NDArray[np.int64], tuple[int, object] |
         faults = [(at, array[at]) for at in rows if not is_whole(array[at]) or not -(2**63) <= array[at] < 2**63]
         if faults:  # of an array of floats, name a value that equals no integer if there is one
             at, value = next((f for f in faults if not (is_number(f[1]) and f[1] == int(f[1]))), faults[0])
-            place = at[0] if at else 0
-            shown_value = value if array.dtype == object else value.item()
+            place = 0
+            if at:
+                place = at[0]
+            if array.dtype == object:
+                shown_value = value
+            else:
+                shown_value = value.item()
             return np.zeros(array.shape, np.int64), (place, shown_value)
     return array.astype(np.int64), None
 
@@ -755,7 +806,9 @@ def whole_pairs(value: object) -> tuple[tuple[int, int], ...] | None:
         return None
     pairs = []
     for pair in value:
-        sides = list(pair) if is_list(pair) else []
+        sides = []
+        if is_list(pair):
+            sides = list(pair)
         if len(sides) != 2 or not all(map(is_whole, sides)):
             return None
         pairs.append((int(sides[0]), int(sides[1])))

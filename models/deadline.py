@@ -40,7 +40,9 @@ class Deadline:
     @property
     def end(self) -> float | None:
         """Reading of ``time.perf_counter`` at the limit, in seconds; None: no limit."""
-        return None if self.limit is None else self.began + self.limit
+        if self.limit is None:
+            return None
+        return self.began + self.limit
 
     @property
     def elapsed(self) -> float:
@@ -50,7 +52,9 @@ class Deadline:
     @property
     def remaining(self) -> float | None:
         """Seconds until the limit, at least 0; None: no limit."""
-        return None if self.limit is None else max(0.0, self.limit - self.elapsed)
+        if self.limit is None:
+            return None
+        return max(0.0, self.limit - self.elapsed)
 
     @property
     def passed(self) -> bool:
@@ -60,15 +64,21 @@ class Deadline:
     def at_most(self, seconds: float) -> float:
         """Return the seconds until the limit, at least 0 and at most ``seconds``."""
         left = self.remaining
-        return seconds if left is None else min(seconds, left)
+        if left is None:
+            return seconds
+        return min(seconds, left)
 
     def share(self, part: float) -> Deadline:
         """Return the deadline with the same begin and a part, such as 0.9, of the limit."""
-        return self if self.limit is None else Deadline(part * self.limit, self.began)
+        if self.limit is None:
+            return self
+        return Deadline(part * self.limit, self.began)
 
     def earlier(self, seconds: float) -> Deadline:
         """Return the deadline with the same begin and a limit that is ``seconds`` shorter."""
-        return self if self.limit is None else Deadline(self.limit - seconds, self.began)
+        if self.limit is None:
+            return self
+        return Deadline(self.limit - seconds, self.began)
 
 
 # --- The time limit of a call that builds or lowers a model; long computations check it between their steps.

@@ -69,7 +69,9 @@ class Steps:
             if not is_whole(t):
                 raise ProblemError(f"a time of the steps {wrong(t)}")
         object.__setattr__(self, "times", tuple(map(int, self.times)))
-        first = ALWAYS if self.period is None else 0
+        first = 0
+        if self.period is None:
+            first = ALWAYS
         if self.times[0] != first:
             raise ProblemError(f"the first time of the steps is {self.times[0]} s; expected {first} s")
         for a, b in pairwise((*self.times, *(() if self.period is None else (self.period,)))):
@@ -87,12 +89,16 @@ class Steps:
 
     def at(self, t: int) -> float:
         """Return the amount at a time in seconds."""
-        t = t if self.period is None else t % self.period
+        if self.period is not None:
+            t = t % self.period
         return self.amounts[bisect_right(self.times, t) - 1]
 
     def at_each(self, times: Ints) -> Floats:
         """Return the amounts at times in seconds, of any shape."""
-        since = times if self.period is None else times % self.period
+        if self.period is None:
+            since = times
+        else:
+            since = times % self.period
         return np.array(self.amounts)[np.searchsorted(self.times, since, side="right") - 1]
 
     def pieces(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
@@ -109,26 +115,39 @@ class Steps:
             yield held
 
     def _cells(self, begin: int, end: int) -> Iterator[tuple[int, int, float]]:
-        shift = 0 if self.period is None else begin // self.period * self.period
+        shift = 0
+        if self.period is not None:
+            shift = begin // self.period * self.period
         k = bisect_right(self.times, begin - shift) - 1
         while begin < end:
             last = k + 1 == len(self.times)
             if not last:
                 until = min(end, shift + self.times[k + 1])
             else:
-                until = end if self.period is None else min(end, shift + self.period)
+                if self.period is None:
+                    until = end
+                else:
+                    until = min(end, shift + self.period)
             yield begin, until, self.amounts[k]
             begin = until
-            k = 0 if last else k + 1
-            shift += (self.period or 0) if last else 0
+            if last:
+                k = 0
+            else:
+                k = k + 1
+            if last:
+                shift += self.period or 0
 
     def next_change(self, t: int) -> int | None:
         """Return the first time after ``t`` at which the next step begins, in seconds; None if there is none."""
-        shift = 0 if self.period is None else t // self.period * self.period
+        shift = 0
+        if self.period is not None:
+            shift = t // self.period * self.period
         k = bisect_right(self.times, t - shift)
         if k < len(self.times):
             return self.times[k] + shift
-        return None if self.period is None or len(self.times) == 1 else shift + self.period
+        if self.period is None or len(self.times) == 1:
+            return None
+        return shift + self.period
 
 
 # --- A desired profile as flat arrays, for compiled code.
@@ -209,7 +228,9 @@ def whole_amount(amount: float, most: int) -> int:
     >>> whole_amount(9.6, 16), whole_amount(0.7 * 10, 10), whole_amount(float("inf"), 4)
     (9, 7, 4)
     """
-    return most if amount >= most else floor(amount + ROUNDING)
+    if amount >= most:
+        return most
+    return floor(amount + ROUNDING)
 
 
 class EmptyMachine:
@@ -239,7 +260,12 @@ class EmptyMachine:
     @cached_property
     def times(self) -> Ints:
         """The times at which amounts may change in seconds: those of two periods, or all after ``ALWAYS``."""
-        begin, end = (0, 2 * self.profile.period) if self.profile.period else (ALWAYS, self.profile.last_change + 1)
+        if self.profile.period:
+            begin = 0
+            end = 2 * self.profile.period
+        else:
+            begin = ALWAYS
+            end = self.profile.last_change + 1
         changes = {begin}
         for steps in self.profile.steps.values():
             changes.update(a for a, _, _ in steps.pieces(begin, end))
@@ -268,7 +294,10 @@ class EmptyMachine:
         if self.always(chunks):
             return None
         period = self.profile.period
-        at = start if period is None else start % period
+        if period is None:
+            at = start
+        else:
+            at = start % period
         k = first = int(np.searchsorted(self.times, at, side="right")) - 1
         while k < len(self.times):
             if not self._holds(chunks, self.amounts[first : k + 1].min(axis=0)):
@@ -300,7 +329,9 @@ class EmptyMachine:
     def longest(self, chunks: Sequence[Chunk]) -> int | None:
         """Return the longest duration in seconds for which the machine can hold the chunks; None: for ever."""
         rooms = [self.room(chunks, start) for start in self._starts(int(self.times[0]))]
-        return None if None in rooms else max(r for r in rooms if r is not None)
+        if None in rooms:
+            return None
+        return max(r for r in rooms if r is not None)
 
     def _starts(self, begin: int) -> list[int]:
         """Return ``begin``, and the later times at which amounts change, in a period one period of them."""
@@ -426,7 +457,9 @@ class DesiredProfile:
     def of(self, group: str, resource: str) -> Steps:
         """Return the steps of the amount on each node of a group; constant at the capacity if there is no wish."""
         steps = self.steps.get((group, resource))
-        return Steps.constant(self._capacity[group].get(resource, 0)) if steps is None else steps
+        if steps is None:
+            return Steps.constant(self._capacity[group].get(resource, 0))
+        return steps
 
     def amount(self, group: str, resource: str, t: int) -> float:
         """Return the desired amount of a resource on each single node of a group at a time in seconds."""
@@ -443,7 +476,10 @@ class DesiredProfile:
         without such a wish they are infinite.
         """
         if resource == POWER and POWER not in self.platform.resources:
-            power = Steps.constant(math.inf) if self.power is None else self.power
+            if self.power is None:
+                power = Steps.constant(math.inf)
+            else:
+                power = self.power
             pieces = [(a, amount) for a, _, amount in power.pieces(begin, end)]
             return np.array([a for a, _ in pieces], np.int64), np.array([amount for _, amount in pieces], float)
         changes: dict[int, float] = {begin: 0.0}

@@ -132,7 +132,9 @@ def plain_sentence(found: Sequence[Element]) -> str:
         return "the problem has no solution even without all of its removable elements"
     if len(found) == 1:
         return f"this cannot hold: {found[0].text}"
-    more = f"; and {len(found) - MOST} more" if len(found) > MOST else ""
+    more = ""
+    if len(found) > MOST:
+        more = f"; and {len(found) - MOST} more"
     return f"these cannot hold together: {'; '.join(e.text for e in found[:MOST])}{more}"
 
 
@@ -178,7 +180,10 @@ class ConstraintElements(Elements):
         for constraint in model.constraints:
             seen[constraint.name] += 1
             number = seen[constraint.name]
-            name = constraint.name if number == 1 else f"{constraint.name} ({number})"
+            if number == 1:
+                name = constraint.name
+            else:
+                name = f"{constraint.name} ({number})"
             self._rows.append(Element("constraint", name, name))
         self._values = {
             k: Element("value", name, f"the {name} has a value")
@@ -187,7 +192,10 @@ class ConstraintElements(Elements):
         }
         limited = model.declared_horizon is not None and any(v.declared_windows is None for v in model.intervals)
         text = f"no interval without start windows starts after the horizon, {model.horizon} s"
-        self._horizon = Element("horizon", "horizon", text) if limited else None
+        if not limited:
+            self._horizon = None
+        else:
+            self._horizon = Element("horizon", "horizon", text)
         self.all = (*self._rows, *self._values.values(), *((self._horizon,) if self._horizon else ()))
 
     @cached_property
@@ -198,7 +206,10 @@ class ConstraintElements(Elements):
     def part(self, kept: Collection[Element]) -> Model:
         """Return the model with the kept elements alone; what an objective needs to have a value is a constraint."""
         wanted = set(kept)
-        whole = self.model if self._horizon is None or self._horizon in wanted else self._unlimited
+        if self._horizon is None or self._horizon in wanted:
+            whole = self.model
+        else:
+            whole = self._unlimited
         part = copy.copy(whole)
         part.constraints = [c for e, c in zip(self._rows, whole.constraints, strict=True) if e in wanted]
         for k, e in self._values.items():
@@ -254,7 +265,9 @@ def minimal_set(
         of_first = needed([*others, *of_second], first, bool(of_second))
         return [*of_first, *of_second]
 
-    return needed([], list(elements), False) if elements else []
+    if elements:
+        return needed([], list(elements), False)
+    return []
 
 
 # --- What ``schedlab.explain`` returns.
@@ -318,8 +331,12 @@ class Explanation:
 
     def __repr__(self) -> str:
         """Return one line with the status and the size of the set."""
-        proof = ", minimal" if self.minimal else ""
-        size = f", {how_many(len(self.elements), 'element')}{proof}" if self.status == "infeasible" else ""
+        proof = ""
+        if self.minimal:
+            proof = ", minimal"
+        size = ""
+        if self.status == "infeasible":
+            size = f", {how_many(len(self.elements), 'element')}{proof}"
         return f"Explanation({self.status}{size}, {self.seconds:.1f} s)"
 
     def __str__(self) -> str:
@@ -329,9 +346,14 @@ class Explanation:
         if not self.elements:
             return f"infeasible: {self.message}"
         one = len(self.elements) == 1
-        few = "This cannot hold" if one else f"These {len(self.elements)} cannot hold together"
-        rest = "without it there is a solution" if one else "without any one of them, the others can"
-        rest = rest if self.minimal else f"not proven minimal: {self.why}"
+        few = "This cannot hold"
+        if not one:
+            few = f"These {len(self.elements)} cannot hold together"
+        rest = "without any one of them, the others can"
+        if one:
+            rest = "without it there is a solution"
+        if not self.minimal:
+            rest = f"not proven minimal: {self.why}"
         lines = [f"infeasible: {self.message}", f"{few}; {rest}:", *(f"  {e}" for e in self.elements)]
         return "\n".join(lines)
 

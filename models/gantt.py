@@ -187,7 +187,10 @@ class Gantt:
         times = [t for b in self.bars for t in (b.start, b.end)] + [m.time for m in self.marks]
         if self.cells is not None:
             times += [self.cells.start, self.cells.end]
-        start = min(times, default=0) if self.start is None else self.start
+        if self.start is None:
+            start = min(times, default=0)
+        else:
+            start = self.start
         return start, max(max(times, default=start + 1) if self.end is None else self.end, start + 1)
 
 
@@ -242,11 +245,15 @@ def _take(free: Sequence[Span], demand: int) -> tuple[list[Span], list[Span]]:
     taken: list[Span] = []
     left: list[Span] = []
     for low, high in free:
-        wanted = demand if whole is None or whole == (low, high) else 0
+        wanted = 0
+        if whole is None or whole == (low, high):
+            wanted = demand
         cut = min(high, low + wanted)
         demand -= cut - low
-        taken += [(low, cut)] if cut > low else []
-        left += [(cut, high)] if high > cut else []
+        if cut > low:
+            taken += [(low, cut)]
+        if high > cut:
+            left += [(cut, high)]
     return taken, left
 
 
@@ -296,7 +303,9 @@ def rows_of_schedule(problem: Problem | None, schedule: Schedule) -> list[dict[s
     list of dict
         A dictionary per row; all have the same keys.
     """
-    kind = None if problem is None else known(problem.kind)
+    kind = None
+    if problem is not None:
+        kind = known(problem.kind)
     if kind is None or kind.rows is None:
         return schedule.rows()
     made: list[dict[str, Cell]] = resolve(kind.rows)(problem, schedule)
@@ -305,8 +314,12 @@ def rows_of_schedule(problem: Problem | None, schedule: Schedule) -> list[dict[s
 
 def columns_of_schedule(problem: Problem | None) -> tuple[str, ...]:
     """Return the columns of the table of the schedules of a problem."""
-    kind = None if problem is None else known(problem.kind)
-    return Schedule.COLUMNS if kind is None else kind.columns
+    kind = None
+    if problem is not None:
+        kind = known(problem.kind)
+    if kind is None:
+        return Schedule.COLUMNS
+    return kind.columns
 
 
 def gantt_of_assignment(answer: Assignment) -> Gantt:
@@ -443,7 +456,8 @@ def rectangles(jobs: PlacedJobs, platform: Platform, requests: Mapping[str, Ints
             elif before is not None and before.bottom == node:
                 filled[run.job] = before._replace(bottom=node + 1)
             else:
-                drawn += [before] if before is not None else []
+                if before is not None:
+                    drawn += [before]
                 filled[run.job] = Rectangle(run.job, run.start, run.end, node, node + 1)
     return sorted([*drawn, *filled.values()])
 
@@ -472,7 +486,10 @@ def _packed(runs: list[Run]) -> Iterator[tuple[Run, float, float]]:
 
 def _scaled(group: list[tuple[Run, float, float]]) -> Iterator[tuple[Run, float, float]]:
     height = max((bottom for *_, bottom in group), default=1.0)
-    scale = 1.0 if height <= 1 + TINY else 1 / height
+    if height <= 1 + TINY:
+        scale = 1.0
+    else:
+        scale = 1 / height
     yield from ((run, top * scale, bottom * scale) for run, top, bottom in group)
 
 
@@ -623,7 +640,8 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
         If matplotlib is missing.
     """
     require_matplotlib()
-    ax = _figure(chart) if ax is None else ax
+    if ax is None:
+        ax = _figure(chart)
     begin, end = chart.period
     name, unit, origin = time_unit(chart)
     y = RowPositions(chart)
@@ -648,7 +666,9 @@ def draw(chart: Gantt, ax: Axes | None = None, *, legend: bool = True, labels: b
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
-    since = f" since {origin:,} s" if origin else ""
+    since = ""
+    if origin:
+        since = f" since {origin:,} s"
     ax.set_xlabel(f"time{since}, {name}" if name else "time")
     ax.set_title(chart.title, loc="left", fontsize=9, wrap=True)
     if legend:
@@ -663,7 +683,10 @@ class RowPositions:
         self.heights = np.array([r.height for r in chart.rows], np.float64)
         self.tops = np.concatenate([[0.0], np.cumsum(self.heights)])
         self.total = float(self.tops[-1])
-        self.gap = GAP if len(chart.rows) <= GAPS and not chart.sections and chart.cells is None else 0.0
+        if len(chart.rows) <= GAPS and not chart.sections and chart.cells is None:
+            self.gap = GAP
+        else:
+            self.gap = 0.0
 
     def top(self, at: float) -> float:
         """Return the position of the upper edge of a bar at ``at`` rows."""
@@ -679,7 +702,10 @@ class RowPositions:
 def _figure(chart: Gantt) -> Axes:
     from matplotlib import pyplot
 
-    rows = DENSE if chart.sections or chart.cells is not None else ROW * sum(r.height for r in chart.rows)
+    if chart.sections or chart.cells is not None:
+        rows = DENSE
+    else:
+        rows = ROW * sum(r.height for r in chart.rows)
     height = min(max(AROUND + rows, LEAST), MOST)
     return pyplot.subplots(figsize=(WIDTH, height), layout="constrained")[1]
 
@@ -767,7 +793,9 @@ def _bars(ax: Axes, chart: Gantt, y: RowPositions, origin: int, unit: int, label
         )
         colour = colours[bar.group]
         middle = (box[2] + box[3]) / 2
-        white = SHADES[order[bar.label] % len(SHADES)] if chart.distinct else 0.0
+        white = 0.0
+        if chart.distinct:
+            white = SHADES[order[bar.label] % len(SHADES)]
         if bar.start == bar.end:
             ax.plot(box[0], middle, **MOMENT, marker=bar.mark, color=colour)
         else:
@@ -803,7 +831,10 @@ def _room_of_moments(chart: Gantt) -> dict[int, float]:
             runs = bisect_right(starts, time) > bisect_right(ends, time)
             after = bisect_right(starts, time)
             free = starts[after] - time if after < len(starts) else math.inf
-            room[k] = 0.0 if runs else free
+            if runs:
+                room[k] = 0.0
+            else:
+                room[k] = free
     return room
 
 
@@ -874,7 +905,10 @@ def _legend(ax: Axes, chart: Gantt) -> None:
     from matplotlib.patches import Patch
 
     hatched = {b.group for b in chart.bars if b.hatched}
-    used = {b.group for b in chart.bars} if chart.cells is None else set(chart.groups)
+    if chart.cells is None:
+        used = {b.group for b in chart.bars}
+    else:
+        used = set(chart.groups)
     handles: list[Any] = []
     if chart.legend:
         for name, colour in zip(chart.groups, colours_of(chart), strict=True):

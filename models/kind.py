@@ -260,7 +260,8 @@ def having(part: str) -> list[str]:
             has = getattr(find(name), part) is not None
         except Exception:  # a faulty kind of a third party must not hide the others
             continue
-        kinds_with_it += [name] if has else []
+        if has:
+            kinds_with_it += [name]
     return kinds_with_it
 
 
@@ -334,12 +335,22 @@ def given_problem(what: object, kinds: tuple[str, ...] = (), function: str = "")
     >>> given_problem("eurora_99").kind
     'dispatch'
     """
-    problem: Any = resolve(LOADER)(what) if isinstance(what, (str, Path)) else what
+    problem: Any
+    if isinstance(what, (str, Path)):
+        problem = resolve(LOADER)(what)
+    else:
+        problem = what
     if not is_problem(problem) and is_problem(getattr(problem, "problem", None)):
         problem = problem.problem
-    of = f" of {function}" if function else ""
-    expected = f"{' or '.join(kinds)} problem" if kinds else "problem"
-    article = "an" if expected[0] in "aeiou" else "a"
+    of = ""
+    if function:
+        of = f" of {function}"
+    expected = "problem"
+    if kinds:
+        expected = f"{' or '.join(kinds)} problem"
+    article = "a"
+    if expected[0] in "aeiou":
+        article = "an"
     if not is_problem(problem):
         raise WrongArgument(f"the problem{of} is {what!r:.80}; expected {article} {expected}, an Instance or its name")
     if kinds and problem.kind not in kinds:
@@ -481,7 +492,9 @@ def formulations_of(problem: Problem, place: str) -> Formulations:
 def all_formulations(problem: Problem) -> Formulations:
     """Return all formulations of a problem, of any kind: its own, then the registered ones."""
     known = problem.formulations
-    return known if isinstance(known, Formulations) else Formulations(problem, known)
+    if isinstance(known, Formulations):
+        return known
+    return Formulations(problem, known)
 
 
 def find_formulation(problem: Problem, name: str, where: str = "") -> Callable[[], Encoding]:
@@ -530,7 +543,10 @@ def encoding_of(problem: Problem, name: str | None = None) -> Encoding:
     WrongAnswer
         If the function of the formulation returns something else.
     """
-    chosen = next(iter(all_formulations(problem)), None) if name is None else name
+    if name is None:
+        chosen = next(iter(all_formulations(problem)), None)
+    else:
+        chosen = name
     if chosen is None:
         raise WrongArgument(f"{problem.kind} problems have no formulations; a heuristic may solve them")
     build = find_formulation(problem, chosen)
@@ -543,7 +559,9 @@ def checked_encoding(made: object, label: str) -> Encoding:
     """Return what a formulation has returned; raise WrongAnswer, which begins with ``label``, if it is no Encoding."""
     if isinstance(made, Encoding):
         return made
-    hint = "Encoding(model, read, write)" if isinstance(made, Model) else "an Encoding"
+    hint = "an Encoding"
+    if isinstance(made, Model):
+        hint = "Encoding(model, read, write)"
     raise WrongAnswer(f"{label} returned {excerpt(made)}; expected {hint}")
 
 
@@ -551,14 +569,20 @@ def formulation_source(name: str | None) -> str | None:
     """Return a hash of the source of a third party's formulation, by its name in a method; None for those of schedlab."""
     if name is None:
         return None
-    names = [name] if ":" in name else [each for each in FORMULATIONS if each.endswith(f".{name}")]
+    if ":" in name:
+        names = [name]
+    else:
+        names = [each for each in FORMULATIONS if each.endswith(f".{name}")]
     return "-".join(filter(None, map(FORMULATIONS.source, names))) or None
 
 
 def _called(name: str, problem: Problem) -> Encoding:
     """Call a formulation of a third party; its errors, and those of its functions, become PluginError, with their place."""
     make = FORMULATIONS.get_named(name)
-    label = FORMULATIONS.label(name) if name in FORMULATIONS else f"the formulation {name}"
+    if name in FORMULATIONS:
+        label = FORMULATIONS.label(name)
+    else:
+        label = f"the formulation {name}"
     made = checked_encoding(_told(make, label)(problem), label)
     made.read = _told(made.read, f"{label}: read", Assignment)
     made.write = _told(made.write, f"{label}: write", Schedule)

@@ -85,7 +85,9 @@ class Knapsack:
         object.__setattr__(self, "items", named)
         object.__setattr__(self, "capacity", capacity)
         names = [i.name for i in self.items]
-        twice = next((n for n in names if names.count(n) > 1), None) if len(set(names)) < len(names) else None
+        twice = None
+        if len(set(names)) < len(names):
+            twice = next((n for n in names if names.count(n) > 1), None)
         if twice is not None:
             raise ProblemError(f"item {twice!r} is listed {how_many(names.count(twice), 'time')}")
         for what, number in (
@@ -155,7 +157,9 @@ class Knapsack:
 
 def _plain(value: int | float | Fraction) -> int | float:
     """Return a whole number as int, others as float."""
-    return int(value) if value == int(value) else float(value)
+    if value == int(value):
+        return int(value)
+    return float(value)
 
 
 # --- The registration of knapsack problems.

@@ -127,7 +127,9 @@ class ModelProblem:
             values = tuple(self.model.value(e, assignment) for e in self.model.objectives)
         except UndefinedValue as e:
             raise ProblemError(f"the objective has no value: {e}") from e
-        return values[0] if len(values) == 1 else values
+        if len(values) == 1:
+            return values[0]
+        return values
 
     def read(self, data: Any) -> Schedule:
         """Return the answer of JSON data; raise ValueError, with the name of the variable, if the data are malformed."""

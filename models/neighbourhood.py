@@ -69,7 +69,10 @@ class NeighbourhoodNodes:
             [(kind, *np.unique(on, return_counts=True)) for kind, on in flat.chunks_of(self.schedule, j)]
             for j in self.moving
         ]
-        used = allowed.copy() if any(j not in kept for j in self.moving) else np.zeros_like(allowed)
+        if any(j not in kept for j in self.moving):
+            used = allowed.copy()
+        else:
+            used = np.zeros_like(allowed)
         for chunks in own:
             for _, nodes, _ in chunks:
                 used[nodes] = True
@@ -89,11 +92,10 @@ class NeighbourhoodNodes:
                 units.append(None)
                 for kind, nodes, counts in chunks:
                     for n, count in zip(nodes.tolist(), counts.tolist(), strict=True):
-                        need = (
-                            (flat.nodes.capacity[n], v, 1, None)
-                            if job.whole_nodes
-                            else (requests[kind], v, count, None)
-                        )
+                        if job.whole_nodes:
+                            need = (flat.nodes.capacity[n], v, 1, None)
+                        else:
+                            need = (requests[kind], v, count, None)
                         self.on_node.setdefault(n, []).append(need)
                 continue
             made = []
@@ -154,7 +156,9 @@ def _refuse_empty_requests(problem: Dispatch) -> None:
         return
     empty = next((j for j in jobs if not any(any(part.request.values()) for part in j.parts)), None)
     if empty is not None or not all(any(vector) for vector in problem.platform.capacity.values()):
-        who = "nodes without capacity" if empty is None else f"job {empty.id!r}, which requests nothing"
+        who = "nodes without capacity"
+        if empty is not None:
+            who = f"job {empty.id!r}, which requests nothing"
         raise NotPlaced(
             f"the model of a neighbourhood does not support whole_nodes beside {who}; use another method, such as "
             "cpsat:counts or lns without a solver"
@@ -199,7 +203,10 @@ class Neighbourhood:
         placed = ScheduleArrays(schedule.starts.copy(), schedule.nodes.copy())
         for j, v, on in zip(self.moving, self.intervals, self.units, strict=True):
             present = assignment.present[v.index]
-            placed.starts[j] = assignment.start[v.index] if present else POSTPONED
+            if present:
+                placed.starts[j] = assignment.start[v.index]
+            else:
+                placed.starts[j] = POSTPONED
             if on is not None and present:
                 for (_, nodes), places in zip(self.flat.chunks_of(placed, j), on, strict=True):
                     counts = [assignment.integer[x.index] for x in places.values()]
@@ -218,7 +225,9 @@ class Neighbourhood:
                 for n in nodes.tolist():
                     if n in places:
                         a.integer[places[n].index] += 1
-            on_nodes = self.flat.nodes_of(schedule, j).tolist() if j in self.whole else ()
+            on_nodes = ()
+            if j in self.whole:
+                on_nodes = self.flat.nodes_of(schedule, j).tolist()
             for n in on_nodes:
                 taken = self.whole[j].get(n)
                 if taken is not None and taken is not (on or ({},))[0].get(n):
@@ -250,7 +259,11 @@ class Neighbourhoods:
         self.problem = problem
         self.flat = Flat(problem)
         _refuse_empty_requests(self.flat.dispatch)
-        self.sign = 1 if problem.sense == "minimize" else -1  # sign * objective is minimized
+        # sign * objective is minimized
+        if problem.sense == "minimize":
+            self.sign = 1
+        else:
+            self.sign = -1
 
     def model(
         self,
@@ -357,7 +370,10 @@ class Neighbourhoods:
         windows = dispatch.start_windows(dispatch.jobs[j], horizon)
         if earliest is None:
             return windows
-        least = earliest if now == POSTPONED else min(earliest, now)
+        if now == POSTPONED:
+            least = earliest
+        else:
+            least = min(earliest, now)
         return tuple((max(lo, least), hi) for lo, hi in windows if hi >= least)
 
     def _set_objective(self, base: JobModel, schedule: ScheduleArrays, moving: tuple[int, ...], stays: Bools) -> None:

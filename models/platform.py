@@ -204,7 +204,10 @@ def _with_features(group: NodeGroup) -> NodeGroup:
     """Return a group whose features are a tuple of texts; raise ProblemError if they are anything else."""
     if group.features == ():
         return group
-    listed = tuple(group.features) if is_list(group.features) else (None,)
+    if is_list(group.features):
+        listed = tuple(group.features)
+    else:
+        listed = (None,)
     if not all(isinstance(name, str) and name for name in listed):
         raise ProblemError(
             f"node group {group.name!r}: features is {shown(group.features)}; a tuple of names is expected, such as ('ib',)"

@@ -85,7 +85,9 @@ def entry_points_of(group: str) -> Iterable[EntryPoint]:
 
 def described(entry: EntryPoint) -> str:
     """Return a text with the name, the package and the module of an entry point."""
-    package = "" if entry.dist is None else f" of {entry.dist.name} {entry.dist.version}"
+    package = ""
+    if entry.dist is not None:
+        package = f" of {entry.dist.name} {entry.dist.version}"
     return f"{entry.name}{package} ({entry.value})"
 
 
@@ -205,7 +207,9 @@ def explained(what: str) -> Iterator[None]:
         raise
     except RAISED as e:
         frames = traceback.extract_tb(e.__traceback__)
-        place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        place = ""
+        if frames:
+            place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
         raise PluginError(f"{what}: {type(e).__name__}: {e}{place}") from e
 
 
@@ -256,7 +260,10 @@ def returned_numbers(who: str, answer: object, count: int, each: str, finite: bo
     expected = f"expected one number for each of {count} {each}, shape ({count},)"
     array = _array(answer)
     if array is None or array.dtype.kind not in f"{NUMBERS}O":
-        kind = "" if array is None or not array.shape else f"an array of type {array.dtype} "
+        if array is None or not array.shape:
+            kind = ""
+        else:
+            kind = f"an array of type {array.dtype} "
         raise WrongAnswer(f"{who} returned {kind}{_shown(answer)}; {expected}")
     _check_shape(who, answer, array, count, expected)
     if array.dtype.kind == "O":
@@ -266,8 +273,12 @@ def returned_numbers(who: str, answer: object, count: int, each: str, finite: bo
     numbers = np.array(array, np.float64)
     wrong = np.flatnonzero(~np.isfinite(numbers) if finite else np.isnan(numbers))
     if wrong.size:
-        no = "finite number" if finite else "number"
-        value = "NaN" if np.isnan(numbers[wrong[0]]) else str(numbers[wrong[0]])
+        no = "number"
+        if finite:
+            no = "finite number"
+        value = "NaN"
+        if not np.isnan(numbers[wrong[0]]):
+            value = str(numbers[wrong[0]])
         raise WrongAnswer(f"{who} returned {value} at position {wrong[0]}, which is no {no}; {expected}")
     return numbers
 
@@ -351,12 +362,18 @@ def returned_indices(who: str, answer: object, count: int, each: str) -> Ints:
     expected = f"expected indices of {each}, whole numbers from 0 to {count - 1}"
     array = _array(answer)
     if array is None or array.ndim != 1:
-        shape = f"an array of shape {array.shape}, " if array is not None and array.shape else ""
+        shape = ""
+        if array is not None and array.shape:
+            shape = f"an array of shape {array.shape}, "
         raise WrongAnswer(f"{who} returned {shape}{_shown(answer)}; {expected}")
     if array.dtype.kind == "b":
         hint = f"{expected}: numpy.flatnonzero(mask) makes them"
         raise WrongAnswer(f"{who} returned a mask of truth values, {_shown(answer)}; {hint}")
-    wholes, fault = (np.zeros(0, np.int64), None) if not array.size else whole_array(array)
+    if not array.size:
+        wholes = np.zeros(0, np.int64)
+        fault = None
+    else:
+        wholes, fault = whole_array(array)
     if fault is not None:
         raise WrongAnswer(f"{who} returned {_shown(fault[1])} at position {fault[0]}; {expected}")
     outside = np.flatnonzero((wholes < 0) | (wholes >= count))
@@ -376,7 +393,10 @@ def returned_number(who: str, answer: object) -> float:
         ...
     schedlab.models.plugins.WrongAnswer: objective 'due': value returned None; expected a finite number
     """
-    single = answer.item() if isinstance(answer, (np.ndarray, np.generic)) and answer.size == 1 else answer
+    if isinstance(answer, (np.ndarray, np.generic)) and answer.size == 1:
+        single = answer.item()
+    else:
+        single = answer
     if not is_number(single):
         raise WrongAnswer(f"{who} returned {_shown(answer)}; expected a finite number")
     return single
@@ -405,7 +425,9 @@ def _array(answer: object) -> NDArray[np.generic] | None:
 
 def _check_shape(who: str, answer: object, array: NDArray[np.generic], count: int, expected: str) -> None:
     if array.shape != (count,):
-        what = f"an array of shape {array.shape}, " if array.shape else ""
+        what = ""
+        if array.shape:
+            what = f"an array of shape {array.shape}, "
         raise WrongAnswer(f"{who} returned {what}{_shown(answer)}; {expected}")
 
 
@@ -446,7 +468,9 @@ def only_read(part: object, array: A) -> A:
 def notes_of(part: object) -> tuple[str, ...]:
     """Return the remarks of a part, its attribute ``notes``: texts, or one text."""
     notes = getattr(part, "notes", ())
-    return (notes,) if isinstance(notes, str) else tuple(map(str, notes))
+    if isinstance(notes, str):
+        return (notes,)
+    return tuple(map(str, notes))
 
 
 def _is_ours(part: object) -> bool:

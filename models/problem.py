@@ -37,7 +37,9 @@ def part_name(job: str, k: int) -> str:
     >>> part_name("j1", 0), part_name("j1", 2)
     ('j1', 'j1+2')
     """
-    return f"{job}+{k}" if k else job
+    if k:
+        return f"{job}+{k}"
+    return job
 
 
 @named
@@ -79,7 +81,9 @@ class Schedule:
                 raise ProblemError(f"the {what} of a schedule are {shown(value)}; {{job: ...}} is expected")
         faults = [text for _, text in self.not_whole()]
         if faults:
-            more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
+            more = ""
+            if len(faults) > 10:
+                more = f"\n... and {len(faults) - 10} more"
             raise ProblemError("\n".join(faults[:10]) + more)
         self.start = {text_of(job) or "": int(start) for job, start in self.start.items()}
         self.nodes = {text_of(job) or "": whole_amounts(on, "units on")[0] for job, on in self.nodes.items()}
@@ -152,7 +156,9 @@ class Schedule:
 
     def __repr__(self) -> str:
         first = ", ".join(f"{job}: {start}" for job, start in islice(self.start.items(), 3))
-        more = ", ..." if len(self.start) > 3 else ""
+        more = ""
+        if len(self.start) > 3:
+            more = ", ..."
         return one_line(f"{type(self).__name__}({len(self.start):,} starts: {first}{more})")
 
     def _repr_html_(self) -> str:
@@ -237,7 +243,9 @@ def value_of(
         missing = [name for name in names() if name not in checked.start]
         if not missing:
             raise
-        more = f" ({len(missing)} of the {what}s have none)" if len(missing) > 1 else ""
+        more = ""
+        if len(missing) > 1:
+            more = f" ({len(missing)} of the {what}s have none)"
         raise MissingValue(
             f"{what} {missing[0]!r} has no start in the schedule{more}; the objective is that of all {what}s"
         ) from None

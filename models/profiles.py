@@ -82,7 +82,9 @@ class WishFault(NamedTuple):
     found: object
 
     def __str__(self) -> str:
-        value = "nothing" if self.found is None else excerpt(self.found)
+        value = "nothing"
+        if self.found is not None:
+            value = excerpt(self.found)
         return f"{self.field}: expected {self.expected}, found {value}"
 
 
@@ -93,7 +95,9 @@ def own_fault(wish: Wish, period: int | None) -> WishFault | None:
     if period is not None and not 0 <= wish.time < period:
         return WishFault("time_s", f"a time of the period, 0 to {period - 1}", wish.time)
     if (wish.share is None) == (wish.amount is None):
-        both = None if wish.share is None else f"share {shown(wish.share)} and amount {shown(wish.amount)}"
+        both = None
+        if wish.share is not None:
+            both = f"share {shown(wish.share)} and amount {shown(wish.amount)}"
         return WishFault("share", "either a share or an amount", both)
     if wish.share is not None and not (is_real(wish.share) and 0 <= wish.share <= 1):
         return WishFault("share", "a share of the capacity, 0 to 1", wish.share)
@@ -110,7 +114,9 @@ def platform_fault(wish: Wish, platform: Platform) -> WishFault | None:
     if wish.resource == POWER and POWER not in platform.resources:
         if wish.share is not None:
             return WishFault("share", "watts of the machine as amount, as its greatest power is unknown", wish.share)
-        return None if wish.nodes == EVERY else WishFault("nodes", f"{EVERY}, as power is of the machine", wish.nodes)
+        if wish.nodes == EVERY:
+            return None
+        return WishFault("nodes", f"{EVERY}, as power is of the machine", wish.nodes)
     if wish.resource not in platform.resources:
         return WishFault("resource", f"one of {', '.join((*platform.resources, POWER))}", wish.resource)
     having = {n: c[wish.resource] for n, c in groups.items() if wish.nodes in (EVERY, n) and c.get(wish.resource, 0)}
@@ -174,10 +180,16 @@ def profile_of(
         raise ProblemError(f"desired profile: {fault}")
     if not is_whole(origin) or abs(origin) >= -ALWAYS // 2:
         raise ProblemError(f"desired profile: origin_s is {shown(origin)}; expected whole seconds")
-    end = None if end is None else end + origin
+    if end is None:
+        end = None
+    else:
+        end = end + origin
     series: dict[tuple[str, str], dict[int, Wish]] = {}
     for wish in rows:
-        time = wish.time + origin if period is None else (wish.time + origin) % period
+        if period is None:
+            time = wish.time + origin
+        else:
+            time = (wish.time + origin) % period
         wish = wish._replace(time=time)
         held = series.setdefault((wish.nodes, wish.resource), {})
         if wish.time in held:
@@ -189,8 +201,12 @@ def profile_of(
             amounts = series.get((group.name, resource)) or series.get((EVERY, resource))
             if amounts and capacity:
                 steps[group.name, resource] = _steps(amounts, float(capacity), period, end)
-    power = None if POWER in platform.resources else series.get((EVERY, POWER))
-    watts = None if power is None else _steps(power, math.inf, period, end)
+    power = None
+    if POWER not in platform.resources:
+        power = series.get((EVERY, POWER))
+    watts = None
+    if power is not None:
+        watts = _steps(power, math.inf, period, end)
     return DesiredProfile(platform, steps, watts, None if period else end)
 
 
@@ -216,8 +232,13 @@ def _steps(wishes: dict[int, Wish], capacity: float, period: int | None, end: in
         for w in map(wishes.get, times)
         if w
     ]
-    before = amounts[-1] if period is not None else capacity
-    first = ALWAYS if period is None else 0
+    if period is not None:
+        before = amounts[-1]
+    else:
+        before = capacity
+    first = 0
+    if period is None:
+        first = ALWAYS
     if times[0] != first:
         times, amounts = [first, *times], [before, *amounts]
     if end is not None:
@@ -364,11 +385,16 @@ def from_temperature(
         raise ProblemError(f"the target PUE is {target_pue}; a number above 1 is expected")
     if watts_per_core is not None and not (is_real(watts_per_core) and watts_per_core > 0):
         raise ProblemError(f"the power per core is {watts_per_core} W; a number above 0 is expected")
-    full = None if watts_per_core is None else watts_per_core * platform.total("cores")
+    full = None
+    if watts_per_core is not None:
+        full = watts_per_core * platform.total("cores")
     wishes = []
     for begin, celsius in zip(temperature.times, temperature.values, strict=True):
         watts = most_power(cooling, celsius, target_pue)
-        wish = Wish(begin, POWER, amount=watts) if full is None else Wish(begin, "cores", share=min(1.0, watts / full))
+        if full is None:
+            wish = Wish(begin, POWER, amount=watts)
+        else:
+            wish = Wish(begin, "cores", share=min(1.0, watts / full))
         wishes.append(wish)
     return profile_of(platform, wishes, end=temperature.end)
 
@@ -485,7 +511,10 @@ def _use(change: Mapping[int, float], begin: int, end: int, step: int | None) ->
         close = min(end, cell + step)
         volume = 0.0
         while True:
-            until = times[k + 1] if k + 1 < len(times) else end
+            if k + 1 < len(times):
+                until = times[k + 1]
+            else:
+                until = end
             volume += used[k] * (min(close, until) - max(cell, times[k]))
             if until > close or k + 1 == len(times):
                 break
@@ -529,7 +558,10 @@ def use_of(problem: Dispatch, schedule: Schedule) -> StepFunction:
         If a job of the schedule is unknown or has no nodes, or nothing runs.
     """
     profile = from_schedule(problem, schedule, CORES)
-    end = problem.now + 1 if profile.end is None else profile.end
+    if profile.end is None:
+        end = problem.now + 1
+    else:
+        end = profile.end
     times, amounts = profile.totals("cores", problem.now, end)
     total = problem.platform.total("cores")
     return StepFunction(times.tolist(), [min(1.0, max(0.0, a / total)) for a in amounts.tolist()], end)
@@ -557,7 +589,10 @@ def joined(before: StepFunction, after: StepFunction, end: int | None = None) ->
     """
     if before.end < after.begin:
         raise ProblemError(f"the use is known up to {before.end} s and planned from {after.begin} s on: there is a gap")
-    pieces = [] if before.begin >= after.begin else [*before.pieces(before.begin, after.begin)]
+    if before.begin >= after.begin:
+        pieces = []
+    else:
+        pieces = [*before.pieces(before.begin, after.begin)]
     pieces += after.pieces(after.begin, after.end if end is None else min(end, after.end))
     last = pieces[-1][1]
     if end is not None and end > last:
@@ -633,7 +668,9 @@ def _mean(use: StepFunction, begin: int, end: int) -> float:
 def count_on(profile: DesiredProfile, group: NodeGroup, t: int) -> int:
     """Return how many of the N nodes of a group the desired share d of cores needs at a time: ``ceil(N d)``."""
     cores = group.capacity.get("cores", 0)
-    share = profile.amount(group.name, "cores", t) / cores if cores else 1.0
+    share = 1.0
+    if cores:
+        share = profile.amount(group.name, "cores", t) / cores
     return math.ceil(group.count * share - ROUNDING)
 
 

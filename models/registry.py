@@ -155,7 +155,9 @@ def seconds_of(text: str) -> int | None:
     (1800, 45, None)
     """
     match = TIME.fullmatch(text.strip())
-    return None if match is None else int(match[1]) * UNITS[match[2]]
+    if match is None:
+        return None
+    return int(match[1]) * UNITS[match[2]]
 
 
 def _read_truth(text: str) -> bool:
@@ -178,12 +180,17 @@ def _read_float(text: str) -> float:
 
 
 def _read_number(text: str) -> float:
-    return int(text) if WHOLE.fullmatch(text) else _read_float(text)
+    if WHOLE.fullmatch(text):
+        return int(text)
+    return _read_float(text)
 
 
 def _read_seconds(text: str) -> float:
     with_unit = seconds_of(text)
-    seconds = _read_float(text) if with_unit is None else with_unit
+    if with_unit is None:
+        seconds = _read_float(text)
+    else:
+        seconds = with_unit
     if math.isfinite(seconds) and seconds > LATEST:
         raise WrongValue(text)
     return seconds
@@ -260,7 +267,9 @@ def _kind_of(annotation: Any) -> Kind | None:
     if origin not in (Union, types.UnionType):
         return None
     kinds = [kind for kind in map(_kind_of, inner) if kind is not None]
-    return _first_that_reads(kinds) if len(kinds) > 1 else next(iter(kinds), None)
+    if len(kinds) > 1:
+        return _first_that_reads(kinds)
+    return next(iter(kinds), None)
 
 
 def _kind_of_default(default: object) -> Kind | None:
@@ -268,7 +277,9 @@ def _kind_of_default(default: object) -> Kind | None:
         return KINDS[bool]
     if isinstance(default, int | float):
         return NUMBER
-    return TEXT if isinstance(default, str) else None
+    if isinstance(default, str):
+        return TEXT
+    return None
 
 
 def _annotations(what: Callable[..., object], parameters: Iterable[inspect.Parameter]) -> dict[str, Any]:
@@ -285,7 +296,11 @@ def _annotations(what: Callable[..., object], parameters: Iterable[inspect.Param
         if each.name not in annotations and each.annotation is not each.empty:
             with suppress(NameError, TypeError, AttributeError, SyntaxError):
                 told = each.annotation
-                annotations[each.name] = eval(told, space) if isinstance(told, str) else told  # written beside the code
+                # written beside the code
+                if isinstance(told, str):
+                    annotations[each.name] = eval(told, space)
+                else:
+                    annotations[each.name] = told
     return annotations
 
 
@@ -355,22 +370,31 @@ class NamedPart(Generic[T]):
     @property
     def label(self) -> str:
         """A text that names it in messages, with the package of a third party's."""
-        return self.registry.label(self.name) if self.name in self.registry else self.name
+        if self.name in self.registry:
+            return self.registry.label(self.name)
+        return self.name
 
     @property
     def what(self) -> Any:
         """The class, function or object that is registered. Raises PluginError, UnknownName."""
         registry = self.registry
-        return registry[self.name] if self.name in registry else registry.referred(self.name)
+        if self.name in registry:
+            return registry[self.name]
+        return registry.referred(self.name)
 
     @property
     def source(self) -> str | None:
         """A hash of the source of third parties' code that it uses; None if all is of schedlab."""
         own = self.registry.source(self.name)
-        sources = [] if own is None else [own]
+        sources = []
+        if own is not None:
+            sources = [own]
         for option, value in self._texts():
-            hashed = None if option.source is None else imported(option.source)(value)
-            sources += [] if hashed is None else [hashed]
+            hashed = None
+            if option.source is not None:
+                hashed = imported(option.source)(value)
+            if hashed is not None:
+                sources += [hashed]
         return "+".join(sources) or None
 
     def make(self, **more: Any) -> T:
@@ -433,10 +457,16 @@ class NamedPart(Generic[T]):
                 raise WrongOption(
                     f"{self.label}: {option.name} is {excerpt(text)}; expected {option.kind.expected}"
                 ) from None
-        required = _required(self.what) if self.registry.is_own(self.name) else ()  # Python says it of others
+        # Python says it of others
+        if self.registry.is_own(self.name):
+            required = _required(self.what)
+        else:
+            required = ()
         for option in required:
             if option.name not in values_by_name:
-                value = option.kind.name.upper() if option.kind.name.isalpha() else "VALUE"
+                value = "VALUE"
+                if option.kind.name.isalpha():
+                    value = option.kind.name.upper()
                 named = f"{option.name}={value}"
                 raise WrongOption(f"{self.label} needs the option {option.name}; expected {self.name}:{named}")
         return values_by_name
@@ -446,7 +476,9 @@ class NamedPart(Generic[T]):
         if not self.given:
             return []
         what = self.what
-        known = options_of(what) if self.registry.is_maker(what) else {}
+        known = {}
+        if self.registry.is_maker(what):
+            known = options_of(what)
         known = {name: option for name, option in known.items() if name not in hidden}
         first = next(iter(known.values()), None)
         if first is None and FIRST in self.given:
@@ -458,7 +490,10 @@ class NamedPart(Generic[T]):
         for name, text in self.given.items():
             if name != FIRST and name not in known:
                 raise UnknownName(f"option of {self.label} called", name, list(known))
-            option = first if name == FIRST and first is not None else known[name]
+            if name == FIRST and first is not None:
+                option = first
+            else:
+                option = known[name]
             if option.name in texts:
                 raise WrongOption(f"{self.label}: the option {option.name} is given twice; expected each once")
             texts[option.name] = (option, text)
@@ -602,10 +637,15 @@ class Registry(Mapping[str, T]):
             words = text.split(":")
             name = ":".join(words[:2])
             if not REFERENCE.fullmatch(name):
-                unknown = words[0] if self.first_value else ":".join(takewhile(lambda word: "=" not in word, words))
+                if self.first_value:
+                    unknown = words[0]
+                else:
+                    unknown = ":".join(takewhile(lambda word: "=" not in word, words))
                 raise UnknownName(self.what, unknown, self.suggested(text))
             self.referred(name)
-        rest = text[len(name) + 1 :].split(":") if len(text) > len(name) else []
+        rest = []
+        if len(text) > len(name):
+            rest = text[len(name) + 1 :].split(":")
         return NamedPart(self, text, name, self._given(text, name, rest))
 
     def name_in(self, text: str) -> str | None:
@@ -615,7 +655,9 @@ class Registry(Mapping[str, T]):
             name = ":".join(words[:n])
             if name in self._names:
                 return name
-        return words[0] if words[0] in self.third_parties else None
+        if words[0] in self.third_parties:
+            return words[0]
+        return None
 
     def is_own(self, name: str) -> bool:
         """Return whether a name is one of schedlab."""
@@ -690,8 +732,12 @@ class Registry(Mapping[str, T]):
         if self._finished is not None and self._finished(found):
             return
         if lacking := [part for part in self.parts if not hasattr(found, part)]:
-            page = f" ({self.docs})" if self.docs else ""
-            article = "an" if self.what[0] in "aeiou" else "a"
+            page = ""
+            if self.docs:
+                page = f" ({self.docs})"
+            article = "a"
+            if self.what[0] in "aeiou":
+                article = "an"
             raise PluginError(f"{label} is not {article} {self.what}: it has no {' and no '.join(lacking)}{page}")
         if self.parts:
             check_parts(label, found, self.parts[1:])
@@ -766,7 +812,9 @@ class Registry(Mapping[str, T]):
         if name not in self._names:
             plain_name(self.what, name)
         if not replace and name in self and name not in self._added:
-            owner = "schedlab" if name in self._names else "an installed package"
+            owner = "an installed package"
+            if name in self._names:
+                owner = "schedlab"
             raise WrongValue(
                 f"the {self.what} {name!r} belongs to {owner}; give another name, or register(..., replace=True)"
             )
@@ -837,7 +885,9 @@ class Registry(Mapping[str, T]):
             return None
         if name in self.third_parties:
             return source_hash(self.third_parties[name].module)
-        return source_hash(name.partition(":")[0]) if REFERENCE.fullmatch(name) else None
+        if REFERENCE.fullmatch(name):
+            return source_hash(name.partition(":")[0])
+        return None
 
     def describe(self) -> list[Description]:
         """Return a line for each part that can be used: its name, options, first sentence and package."""
@@ -845,7 +895,10 @@ class Registry(Mapping[str, T]):
         for name, what in self.usable():
             options = options_of(what) if self.is_maker(what) else {}  # type: ignore[arg-type]
             entry = self.third_parties.get(name)
-            package = "schedlab" if entry is None or entry.dist is None else entry.dist.name
+            if entry is None or entry.dist is None:
+                package = "schedlab"
+            else:
+                package = entry.dist.name
             first = (inspect.getdoc(what) or "").partition("\n\n")[0].replace("\n", " ")
             descriptions.append(Description(name, tuple(map(str, options.values())), first, package))
         return descriptions
@@ -906,7 +959,9 @@ def _files_here(name: str) -> list[Path]:
     if (package / "__init__.py").is_file():
         return sorted(package.rglob("*.py"))
     file = Path(f"{name}.py")
-    return [file] if file.is_file() else []
+    if file.is_file():
+        return [file]
+    return []
 
 
 def _files_installed(name: str) -> list[Path]:
@@ -915,7 +970,9 @@ def _files_installed(name: str) -> list[Path]:
         return []
     if spec.submodule_search_locations is not None:
         return sorted(file for place in spec.submodule_search_locations for file in Path(place).rglob("*.py"))
-    return [Path(spec.origin)] if spec.origin is not None and Path(spec.origin).is_file() else []
+    if spec.origin is not None and Path(spec.origin).is_file():
+        return [Path(spec.origin)]
+    return []
 
 
 def _imported(file: Path) -> Iterator[str]:

@@ -76,7 +76,10 @@ class Repeat:
         >>> [divmod(t, 86400) for t in Repeat("week", 3, ("mon", "wed")).starts(86400 + 36000)]
         [(2, 36000), (7, 36000), (9, 36000)]
         """
-        period = DAY if self.every == "week" and self.days else PERIODS[self.every]
+        if self.every == "week" and self.days:
+            period = DAY
+        else:
+            period = PERIODS[self.every]
         shift = WEEK_DAYS.index(self.second_0)
         listed = {WEEK_DAYS.index(day) for day in self.days} or set(range(7))
         left, t = self.count, first
@@ -109,7 +112,9 @@ class Occurrence(NamedTuple):
     def label(self) -> str:
         """The name of the reservation, with the number if it is repeated, such as ``"course#2"``."""
         repeated = self.reservation.repeat is not None
-        return f"{self.reservation.name}#{self.number}" if repeated else self.reservation.name
+        if repeated:
+            return f"{self.reservation.name}#{self.number}"
+        return self.reservation.name
 
 
 @with_short_repr
@@ -310,7 +315,9 @@ class Refusal:
 
     def __str__(self) -> str:
         lack = self.amount * (self.units - self.fit)
-        where = "on nodes that have all requested resources for the whole time" if self.together else "on the nodes"
+        where = "on the nodes"
+        if self.together:
+            where = "on nodes that have all requested resources for the whole time"
         return (
             f"{self.subject} is refused: at {self.time} {lack} {self.resource} lack; {self.fit} of "
             f"{how_many(self.units, 'unit')} {'fits' if self.units == 1 else 'fit'} {where} ({self.amount} {self.resource} each)"
@@ -363,7 +370,10 @@ def place(
     fits = _fits(free, request)
     if fits.sum() >= units:
         return _best_fit(platform, free, capacity, fits, units)
-    barred = np.ones(nodes, np.bool_) if allowed is None else allowed
+    if allowed is None:
+        barred = np.ones(nodes, np.bool_)
+    else:
+        barred = allowed
     at = {time: np.where(barred[:, None], capacity - amounts, 0) for time, amounts in used.items()}
     return _refusal(platform, f"reservation {asked.label!r}", at, request, units, int(fits.sum()))
 
@@ -428,14 +438,22 @@ def job_refusal(platform: Platform, job: Job, allowed: Bools | None = None, time
     job 'j' is refused: at 30 3 cores lack; 1 of 2 units fit on the nodes (3 cores each)
     """
     capacity = np.array(list(platform.capacity.values()), np.int64)
-    free = capacity if allowed is None else np.where(allowed[:, None], capacity, 0)
-    at = job.submit if time is None else time
+    if allowed is None:
+        free = capacity
+    else:
+        free = np.where(allowed[:, None], capacity, 0)
+    if time is None:
+        at = job.submit
+    else:
+        at = time
     for k, part in enumerate(job.parts):
         subject = f"job {job.id!r}" + (f", chunk {k}," if job.chunks else "")
         refusal = _part_refusal(platform, part, free, subject, at, allowed is None or bool(allowed.any()))
         if refusal is not None:
             return refusal
-    return _refusal_together(platform, job, free, at) if job.chunks else None
+    if job.chunks:
+        return _refusal_together(platform, job, free, at)
+    return None
 
 
 def _part_refusal(
@@ -447,9 +465,13 @@ def _part_refusal(
     if foreign is not None:
         return Refusal(subject, foreign, time, part.units, 0, part.request[foreign])
     if not request.any():
-        return None if somewhere else Refusal(subject, "nodes", time, part.units, 0, 1)
+        if somewhere:
+            return None
+        return Refusal(subject, "nodes", time, part.units, 0, 1)
     fit = int(_fits(free, request).sum())
-    return None if fit >= part.units else _refusal(platform, subject, {time: free}, request, part.units, fit)
+    if fit >= part.units:
+        return None
+    return _refusal(platform, subject, {time: free}, request, part.units, fit)
 
 
 def _refusal_together(platform: Platform, job: Job, free: Ints, time: int) -> Refusal | None:

@@ -144,7 +144,9 @@ class Flat:
         if self.jobs.further is not None:
             self._part_nodes(start, nodes, flat)
         schedule = Schedule(start, nodes)
-        return with_rest(self.problem, schedule) if isinstance(self.problem, Profit) else schedule
+        if isinstance(self.problem, Profit):
+            return with_rest(self.problem, schedule)
+        return schedule
 
     def _part_nodes(self, start: dict[str, int], nodes: dict[str, dict[str, int]], flat: list[int]) -> None:
         """Write the nodes of each chunk of the heterogeneous jobs with a start; ``flat``: the node of each unit."""

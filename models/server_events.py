@@ -115,7 +115,9 @@ def value_fault(kind: ServerEventKind, value: object) -> str:
         return "a walltime in whole seconds, at least 1"
     if kind.value == "queue" and not (isinstance(value, str) and value):
         return "the name of a queue"
-    return "" if kind.value or value is None else "no value"
+    if kind.value or value is None:
+        return ""
+    return "no value"
 
 
 # --- What is wrong with reservations and server events beside a platform, queues and jobs.
@@ -206,7 +208,9 @@ def of_events(events: Sequence[ServerEvent], known: Known) -> Iterator[Contradic
     for k, event in enumerate(events):
         kind = kinds[event.kind]
         for where, what, name in (("subject", kind.subject, event.subject), ("value", kind.value, event.value)):
-            names = known.of(what) if what in ("queue", "job", "reservation") else None
+            names = None
+            if what in ("queue", "job", "reservation"):
+                names = known.of(what)
             if names is not None and name not in names:
                 listed = ", ".join(list(names)[:LISTED]) + (", ..." if len(names) > LISTED else "")
                 yield Contradiction(k, where, f"a {what} ({listed or 'there is none'})", name)

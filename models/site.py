@@ -196,7 +196,9 @@ def _place(name: str) -> tuple[str, str, int, bool, str]:
     match = TAIL.fullmatch(name)
     assert match is not None  # each of its parts may be empty
     head, digits, tail = match.groups()
-    width = len(digits) if digits.startswith("0") and len(digits) > 1 else 0
+    width = 0
+    if digits.startswith("0") and len(digits) > 1:
+        width = len(digits)
     return head, tail, width, bool(digits), digits
 
 
@@ -706,9 +708,12 @@ class Site:
                     values[name] = {**inherited, **values[name]}
                 elif values[name] is None:
                     values[name] = inherited
-            qos = one.qos if qos is None else qos
-            default_qos = one.default_qos if default_qos is None else default_qos
-            priority = one.priority if priority is None else priority
+            if qos is None:
+                qos = one.qos
+            if default_qos is None:
+                default_qos = one.default_qos
+            if priority is None:
+                priority = one.priority
         return replace(own, qos=qos, default_qos=default_qos, priority=priority, limits=replace(own.limits, **values))
 
     def faults(self) -> list[str]:

@@ -204,8 +204,13 @@ class Association:
     def label(self) -> str:
         """Its name in messages."""
         of_user = f"user {self.user} of account {self.account}"
-        name = of_user if self.user else f"account {self.account}"
-        return f"{name} in partition {self.partition}" if self.partition else name
+        if self.user:
+            name = of_user
+        else:
+            name = f"account {self.account}"
+        if self.partition:
+            return f"{name} in partition {self.partition}"
+        return name
 
 
 @checked(values=False, deep=False)
@@ -282,7 +287,9 @@ def least_of(name: str) -> int:
     """
     if name == "sched_interval":
         return -1
-    return 1 if name in POSITIVE else 0
+    if name in POSITIVE:
+        return 1
+    return 0
 
 
 @checked(values=False, deep=False)

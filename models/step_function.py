@@ -160,7 +160,10 @@ class Tariff:
         for what, value in (("price", self.price), ("carbon intensity", self.carbon)):
             if value is not None and not isinstance(value, StepFunction) and not is_number(value):
                 raise ProblemError(f"the {what} of energy is {shown(value)}; a number or a StepFunction is expected")
-        listed = self.carbon.values if isinstance(self.carbon, StepFunction) else (self.carbon or 0.0,)
+        if isinstance(self.carbon, StepFunction):
+            listed = self.carbon.values
+        else:
+            listed = (self.carbon or 0.0,)
         if min(listed) < 0:
             raise ProblemError(f"the carbon intensity of energy is {min(listed):g} g per kWh; at least 0 is expected")
 
@@ -197,7 +200,9 @@ class Tariff:
             If the power or the carbon intensity is not known there.
         """
         self.check_covers(begin, end)
-        return None if self.carbon is None else integral(power, self.carbon, begin, end) / JOULES / GRAMS
+        if self.carbon is None:
+            return None
+        return integral(power, self.carbon, begin, end) / JOULES / GRAMS
 
 
 def check_covers(what: str, series: StepFunction, begin: int, end: int) -> None:
@@ -232,12 +237,18 @@ def integral(f: StepFunction, g: StepFunction | float, begin: int, end: int) -> 
     """
     if end <= begin:
         return 0.0
-    functions = [f] if not isinstance(g, StepFunction) else [f, g]
+    if not isinstance(g, StepFunction):
+        functions = [f]
+    else:
+        functions = [f, g]
     for one in functions:
         check_covers("values of a step function", one, begin, end)
     times = np.unique(np.concatenate([[begin, end], *(np.array(one.times) for one in functions)]))
     times = times[(times >= begin) & (times <= end)]
-    product = np.ones(len(times) - 1) if isinstance(g, StepFunction) else np.full(len(times) - 1, float(g))
+    if isinstance(g, StepFunction):
+        product = np.ones(len(times) - 1)
+    else:
+        product = np.full(len(times) - 1, float(g))
     for one in functions:
         product = product * np.array(one.values)[np.searchsorted(one.times, times[:-1], side="right") - 1]
     return float(product @ np.diff(times))

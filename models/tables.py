@@ -66,16 +66,23 @@ def cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        if value:
+            return "yes"
+        return "no"
     if isinstance(value, Mapping):
         text = ", ".join(f"{k}: {v}" for k, v in value.items())
     elif isinstance(value, tuple):
         text = ", ".join(cell(v) or "unknown" for v in value)
     elif isinstance(value, float):
-        text = f"{value:.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        if abs(value) < 1e6:
+            text = f"{value:.6g}"
+        else:
+            text = f"{value:,.0f}"
     else:
         text = str(value)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - 1]}…"
 
 
 def table(rows: Sequence[Mapping[str, object]], what: str) -> str:
@@ -103,7 +110,9 @@ def table(rows: Sequence[Mapping[str, object]], what: str) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell(value))}</td>" for value in row.values()) + "</tr>" for row in rows[:SHOWN]
     )
-    more = f"<p>the first {SHOWN} of {len(rows):,} {escape(what)}</p>" if len(rows) > SHOWN else ""
+    more = ""
+    if len(rows) > SHOWN:
+        more = f"<p>the first {SHOWN} of {len(rows):,} {escape(what)}</p>"
     return f"<table><tr>{head}</tr>{body}</table>{more}"
 
 
@@ -183,4 +192,6 @@ def whole_cell(value: Any) -> Any:
     >>> whole_cell(3.0), whole_cell(3.5), whole_cell("x")
     (3, 3.5, 'x')
     """
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value

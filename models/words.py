@@ -62,7 +62,10 @@ def how_many_of(number: float, what: str, form: str = "") -> str:
     """
     noun, *rest = what.split(" ")
     if number == 1:
-        noun = f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
+        if noun.endswith("ies"):
+            noun = f"{noun[:-3]}y"
+        else:
+            noun = noun.removesuffix("s")
         if len(rest) > 1 and rest[0] == "that":
             rest[1] = IRREGULAR_VERBS.get(rest[1], f"{rest[1]}s")
     return " ".join([f"{number:{form}}", noun, *rest])
@@ -82,7 +85,10 @@ def plural(noun: str) -> str:
     elif last.endswith("y") and last[-2] not in "aeiou":
         word = f"{last[:-1]}ies"
     else:
-        word = f"{last}es" if last.endswith(("s", "x", "ch", "sh")) else f"{last}s"
+        if last.endswith(("s", "x", "ch", "sh")):
+            word = f"{last}es"
+        else:
+            word = f"{last}s"
     return " ".join([*before, word])
 
 
@@ -102,7 +108,9 @@ def listed(names: Sequence[str], most: int = MOST) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     *others, last = names or [""]
-    return f"{', '.join(others)} and {last}" if others else last
+    if others:
+        return f"{', '.join(others)} and {last}"
+    return last
 
 
 def clock(seconds: int) -> str:
@@ -115,7 +123,9 @@ def clock(seconds: int) -> str:
     """
     day, left = divmod(seconds, DAY)
     text = f"{left // 3600:02d}:{left // 60 % 60:02d}" + (f":{left % 60:02d}" if left % 60 else "")
-    return f"day {day + 1} {text}" if day else text
+    if day:
+        return f"day {day + 1} {text}"
+    return text
 
 
 def moment(seconds: int) -> str:
@@ -126,7 +136,9 @@ def moment(seconds: int) -> str:
     >>> moment(32400), moment(1700000000)
     ('09:00', '1700000000 s')
     """
-    return clock(seconds) if 0 <= seconds < CLOCKED else f"{seconds} s"
+    if 0 <= seconds < CLOCKED:
+        return clock(seconds)
+    return f"{seconds} s"
 
 
 def duration(seconds: int) -> str:
@@ -207,14 +219,18 @@ def excerpt(value: object) -> str:
     a number of thousands of digits
     """
     if isinstance(value, str):
-        return repr(value) if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]!r} ... ({len(value):,} in all)"
+        if len(value) <= MOST_SHOWN:
+            return repr(value)
+        return f"{value[:MOST_SHOWN]!r} ... ({len(value):,} in all)"
     try:
         text = repr(value)
     except ValueError:  # Python writes no integer of more than 4,300 digits
         return "a number of thousands of digits"
     except RecursionError:
         return "a value that is nested too deeply"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]} ... ({len(text):,} in all)"
+    if len(text) <= MOST_SHOWN:
+        return text
+    return f"{text[:MOST_SHOWN]} ... ({len(text):,} in all)"
 
 
 def shortened(message: str) -> str:
@@ -236,7 +252,9 @@ def _cut_word(found: re.Match[str]) -> str:
 
 def _cut_line(line: str) -> str:
     """Return the beginning and the end of a long line: the expected value is often named at the end."""
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-250:]}"
+    if len(line) <= LONGEST:
+        return line
+    return f"{line[: LONGEST - 300]} ... {line[-250:]}"
 
 
 def one_line(text: str, most: int = WIDTH) -> str:
@@ -248,7 +266,9 @@ def one_line(text: str, most: int = WIDTH) -> str:
     two\nline...
     """
     shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 3]}..."
+    if len(shown) <= most:
+        return shown
+    return f"{shown[: most - 3]}..."
 
 
 # --- The ``repr`` of objects.
@@ -306,7 +326,10 @@ def _fields(record: Any) -> Iterator[tuple[str, Any, bool]]:
     for f in fields(record):
         if f.repr:
             value = getattr(record, f.name, None)
-            default = f.default_factory() if f.default_factory is not MISSING else f.default
+            if f.default_factory is not MISSING:
+                default = f.default_factory()
+            else:
+                default = f.default
             yield f.name, value, _is_default(default, value)
 
 
@@ -333,17 +356,28 @@ def _short(value: Any) -> str:
     """Return a value in at most 40 characters; of a collection the items if they fit, else their number."""
     if isinstance(value, str):
         text = repr(value[:VALUE])
-        return text if len(value) < VALUE and len(text) <= VALUE else f"{text[: VALUE - 4]}...'"
+        if len(value) < VALUE and len(text) <= VALUE:
+            return text
+        return f"{text[: VALUE - 4]}...'"
     if isinstance(value, bytes):
         return how_many(len(value), "byte", ",")
     if isinstance(value, (Mapping, Sequence, Set)) and not hasattr(value, "_fields"):
-        text = repr(value) if len(value) <= VALUE // 2 else ""
+        text = ""
+        if len(value) <= VALUE // 2:
+            text = repr(value)
         if isinstance(value, (Mapping, Set)):
             left, right = "{}"
         else:
-            left, right = "[]" if isinstance(value, list) else "()"
-        kind = "items" if isinstance(value, Mapping) else type(next(iter(value), None)).__name__
-        return text if text and len(text) <= VALUE else f"{left}{len(value):,} {kind}{right}"
+            if isinstance(value, list):
+                left, right = "[]"
+            else:
+                left, right = "()"
+        kind = "items"
+        if not isinstance(value, Mapping):
+            kind = type(next(iter(value), None)).__name__
+        if text and len(text) <= VALUE:
+            return text
+        return f"{left}{len(value):,} {kind}{right}"
     if hasattr(value, "shape"):  # an array
         return f"{type(value).__name__} of shape {value.shape}"[:VALUE]
     if hasattr(value, "__qualname__"):  # a function or a class
@@ -354,7 +388,9 @@ def _short(value: Any) -> str:
         return "a long number"
     if ADDRESS.search(text):
         return f"{type(value).__name__}(...)"
-    return visible(text) if len(text) <= VALUE else f"{type(value).__name__}(...)"
+    if len(text) <= VALUE:
+        return visible(text)
+    return f"{type(value).__name__}(...)"
 
 
 # --- Names that do not exist: the names that are similar, and the sentence that lists the known ones.
@@ -423,8 +459,12 @@ def hint(
         return f"did you mean {' or '.join(near)}?"
     if not names:
         return none
-    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-    proposed = f"; did you mean {' or '.join(near)}?" if near else ""
+    more = ""
+    if len(names) > LISTED:
+        more = f" and {len(names) - LISTED:,} more"
+    proposed = ""
+    if near:
+        proposed = f"; did you mean {' or '.join(near)}?"
     return f"{listing} {', '.join(map(str, names[:LISTED]))}{more}{proposed}"
 
 

@@ -110,14 +110,18 @@ class Agenda:
             self._count(entry, -1)
 
     def _count(self, entry: Entry, sign: int) -> None:
-        self._lasting += 0 if entry.waits_for_jobs else sign
-        self._once += 0 if entry.period else sign
+        if not entry.waits_for_jobs:
+            self._lasting += sign
+        if not entry.period:
+            self._once += sign
 
     def next_time(self) -> int:
         """Return the time of the next action in seconds; NEVER if there is none."""
         while self._heap and self._heap[0].done:
             heappop(self._heap)
-        return self._heap[0].time if self._heap else NEVER
+        if self._heap:
+            return self._heap[0].time
+        return NEVER
 
     @property
     def lasting(self) -> bool:

@@ -201,7 +201,8 @@ def busy_nodes(start: Ints, end: Ints, first: Ints, low: Ints, high: Ints) -> tu
     reach = np.empty_like(until)
     last, latest = -1, 0
     for k, (n, e) in enumerate(zip(node.tolist(), until.tolist(), strict=True)):
-        latest = latest if n == last else -(2**62)
+        if n != last:
+            latest = -(2**62)
         reach[k] = latest
         latest = max(latest, e)
         last = n
@@ -214,7 +215,10 @@ def _steps(times: Ints, changes: Ints) -> tuple[Ints, Ints]:
     order = np.argsort(times, kind="stable")
     times = times[order]
     values = np.cumsum(changes[order])
-    last = np.append(np.diff(times) > 0, True) if times.size else np.zeros(0, np.bool_)
+    if times.size:
+        last = np.append(np.diff(times) > 0, True)
+    else:
+        last = np.zeros(0, np.bool_)
     return times[last], values[last]
 
 
@@ -230,7 +234,9 @@ def over_time(curve: tuple[Ints, Ints], begin: int, finish: int | None) -> tuple
     if finish is None:
         return None, None
     within = curve[1][curve[0] <= finish]
-    mean = area(curve, begin, finish) / (finish - begin) if finish > begin else None
+    mean = None
+    if finish > begin:
+        mean = area(curve, begin, finish) / (finish - begin)
     return int(within.max(initial=0)), mean
 
 
@@ -286,7 +292,9 @@ def hours_of(workload: Workload, platform: Platform) -> Hours:
     Hours
         From the hour of the first submission to the hour of the last submission or recorded end.
     """
-    origin = 0 if workload.unix_start is None else workload.unix_start % HOUR
+    origin = 0
+    if workload.unix_start is not None:
+        origin = workload.unix_start % HOUR
     known = workload.recorded_start >= 0
     start = workload.recorded_start[known]
     end = start + np.maximum(workload.runtime[known], 0)
@@ -510,7 +518,10 @@ def desired_figures(replay: ReplayData, profile: DesiredProfile | None) -> Mappi
         return {}
     runs = runs_of(replay)
     w = replay.workload
-    begin = int(w.submit.min()) if w.begin is None else w.begin
+    if w.begin is None:
+        begin = int(w.submit.min())
+    else:
+        begin = w.begin
     finish = int(runs.end[runs.started].max())
     figures: dict[str, dict[str, float | None]] = {}
     over = over_utilisation(runs, profile, begin, finish)
@@ -518,14 +529,19 @@ def desired_figures(replay: ReplayData, profile: DesiredProfile | None) -> Mappi
         times, use, wish = _curves(replay, profile, resource, begin, finish)
         length = np.diff(np.append(times, finish)).astype(np.float64)
         known_total = resource in replay.platform.resources  # power is no resource of a platform
-        total = float(replay.platform.total(resource)) if known_total else 0.0
+        total = 0.0
+        if known_total:
+            total = float(replay.platform.total(resource))
         most = total or float(wish[np.isfinite(wish)].max(initial=0.0))
         figures.setdefault("machine_over", {})[resource] = float((np.maximum(0, use - wish) * length).sum()) / HOUR
         figures.setdefault("over", {})[resource] = over.get(resource, figures["machine_over"][resource])
         known = np.isfinite(wish)  # no wish for the power: no distance
         figures.setdefault("dissimilarity", {})[resource] = dissimilarity(wish[known], use[known], length[known])
         distance = ((use - wish)[known] ** 2 * length[known]).sum() / (length[known].sum() * most**2 or np.nan)
-        figures.setdefault("squared_distance", {})[resource] = None if np.isnan(distance) else float(distance)
+        if np.isnan(distance):
+            figures.setdefault("squared_distance", {})[resource] = None
+        else:
+            figures.setdefault("squared_distance", {})[resource] = float(distance)
     return figures
 
 
@@ -616,7 +632,10 @@ def mean_curves(simulation: ReplayData, steps: int) -> dict[str, dict[str, list[
     if profile is None or not ended.size:
         return {}
     w = simulation.workload
-    begin = int(w.submit.min()) if w.begin is None else w.begin
+    if w.begin is None:
+        begin = int(w.submit.min())
+    else:
+        begin = w.begin
     edges = np.linspace(begin, max(begin + 1, int(ended.max())), steps + 1)
     curves: dict[str, dict[str, list[float | None]]] = {}
     for resource in profile.wished:

@@ -197,7 +197,9 @@ def shortage(nodes: Mapping[str, int], request: Ints, amounts: Ints, known: Mapp
 def shown(what: object) -> str:
     """Return the ``repr`` of an object for a message, cut after 80 characters."""
     text = repr(what)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}..."
 
 
 # --- The starts that a dispatcher in Python asks for: checked, and made now, or kept for later.
@@ -343,7 +345,10 @@ class StartChecks:
         left = amounts.copy()
         first = int(trace.first_further[j])
         for k, on in enumerate((start.nodes, *start.further)):
-            request = trace.request[j] if k == 0 else trace.further_request[first + k - 1]
+            if k == 0:
+                request = trace.request[j]
+            else:
+                request = trace.further_request[first + k - 1]
             lack = shortage(on, request, left, number)
             if lack is not None:
                 return lack
@@ -354,9 +359,9 @@ class StartChecks:
     def _resource(self, lack: Shortage) -> str:
         """Return the name of the resource that lacks."""
         resources = self._engine.platform.resources
-        return (
-            resources[lack.resource] if lack.resource < len(resources) else "parts (a whole node excludes other jobs)"
-        )
+        if lack.resource < len(resources):
+            return resources[lack.resource]
+        return "parts (a whole node excludes other jobs)"
 
     def _closed(self, start: Start | PlannedStart) -> str | None:
         """Return the first of the nodes of a start on which no job may start now; None if there is none."""
@@ -394,14 +399,18 @@ class StartChecks:
             why = f"job {start.job!r} cannot start on node {closed!r}, which is {self._state_of(closed)} (moment.states, moment.ready)"
             engine.refuse_start(DecisionFault(why, start.job, closed))
         fault = self._fault_of_units(j, start)
-        lack = None if fault else self._shortage(j, start, engine.timeline.free())
+        lack = None
+        if not fault:
+            lack = self._shortage(j, start, engine.timeline.free())
         if lack is not None:
             why = (
                 f"job {start.job!r} needs {lack.need} {self._resource(lack)} on node {lack.node!r}, "
                 f"where {lack.there} are free{' (Job.whole_nodes)' if engine.trace.whole[j] else ''}"
             )
             fault = DecisionFault(why, start.job, lack.node)
-        conflict = "" if fault else self.conflict(j, start)
+        conflict = ""
+        if not fault:
+            conflict = self.conflict(j, start)
         if conflict:
             fault = DecisionFault(f"{conflict} (moment.reserved)", start.job)
         if fault is not None:
@@ -421,7 +430,9 @@ class StartChecks:
             why = f"the start of job {job!r} is planned at {planned.time}; expected a time after {called}"
             engine.refuse_start(DecisionFault(f"{why} (jobs that start now belong to Decision.starts)", job))
         fault = self._fault_of_units(j, planned)
-        lack = None if fault else self._shortage(j, planned, engine.trace.capacity)
+        lack = None
+        if not fault:
+            lack = self._shortage(j, planned, engine.trace.capacity)
         if lack is not None:
             why = (
                 f"the plan of job {job!r} needs {lack.need} {self._resource(lack)} on node "

@@ -78,7 +78,9 @@ class Machine:
     @property
     def booting(self) -> float:
         """The watts of each core of a node that boots or shuts down."""
-        return self.idle_watts if self.boot_watts is None else self.boot_watts
+        if self.boot_watts is None:
+            return self.idle_watts
+        return self.boot_watts
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,10 @@ def power_of(machine: Machine, runs: Runs, states: OffIntervals, begin: int, end
     """
     _check(machine, runs, states)
     capacity = np.array([v[machine.platform.resources.index("cores")] for v in machine.platform.capacity.values()])
-    lost = capacity[states.node] if states.node.size else np.zeros(0, np.int64)
+    if states.node.size:
+        lost = capacity[states.node]
+    else:
+        lost = np.zeros(0, np.int64)
     moving = states.state != OFF
     times = np.unique(np.concatenate([[begin], runs.start, runs.end, states.begin, states.end]))
     times = times[(times >= begin) & (times < end)]
@@ -233,7 +238,9 @@ class EnergyAccount:
     @property
     def pue(self) -> float | None:
         """Power usage effectiveness; None if no power is taken."""
-        return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
+        if self.it_kwh > 0:
+            return 1 + self.cooling_kwh / self.it_kwh
+        return None
 
 
 @dataclass(frozen=True)
@@ -284,7 +291,9 @@ def account(centre: Centre, power: Power, begin: int, end: int) -> EnergyAccount
     prices = centre.tariff.prices(begin, end)
     it = power.it
     cooling = euro = 0.0
-    grams = None if centre.tariff.carbon is None else 0.0
+    grams = None
+    if centre.tariff.carbon is not None:
+        grams = 0.0
     for s in segments_between(begin, end, centre.temperature, prices, centre.cooling):
         joules = integral(it, 1.0, s.begin, s.end)
         length = s.end - s.begin
@@ -428,9 +437,15 @@ def replay_energy(replay: ReplayData, centre: Centre, machine: Machine) -> Repla
     True
     """
     runs = _runs(replay)
-    begin = int(runs.submit.min()) if replay.workload.begin is None else replay.workload.begin
+    if replay.workload.begin is None:
+        begin = int(runs.submit.min())
+    else:
+        begin = replay.workload.begin
     end = int(runs.end.max())
-    states = OffIntervals.always_on() if replay.power is None else replay.power.intervals(end)
+    if replay.power is None:
+        states = OffIntervals.always_on()
+    else:
+        states = replay.power.intervals(end)
     # jobs without a runtime may make a replay in which no time passes; a step function covers at least a second
     power: Power = power_of(machine, runs, states, begin, max(end, begin + 1))
     last, whole = at_the_end(centre, power, runs, begin)

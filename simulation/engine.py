@@ -180,7 +180,10 @@ class Engine:
         if self.scheduler is not None and self.scheduler.alone:
             notes = self._scheduled(self.scheduler)
         else:
-            notes = self._compiled() if self.stretches else self._event_by_event()
+            if self.stretches:
+                notes = self._compiled()
+            else:
+                notes = self._event_by_event()
         for feature in self.features:
             feature.finish()
         result = self.result(notes)
@@ -441,7 +444,10 @@ class Engine:
             self.state.chosen[k], self.state.put[k] = place, units
         keep_places(self.trace, self.state, j, len(places))
         begin(self.trace, self.state, j)
-        job = self.ledger.dequeue(j) if j in self.ledger.waiting else self.ledger.waiting_job(j)
+        if j in self.ledger.waiting:
+            job = self.ledger.dequeue(j)
+        else:
+            job = self.ledger.waiting_job(j)
         self.ledger.note_start(j, job, nodes)
         self.plans.remove(j)
         if self.ranking is not None:
@@ -542,7 +548,10 @@ class Engine:
             state.clock[SORTED] = 0
         if policy.corrections:
             correct(state, self.workload.walltime, np.array(policy.corrections, np.int64))
-        rules = self.rules if self.ranking is None else self.ranking.sort(self.rules)
+        if self.ranking is None:
+            rules = self.rules
+        else:
+            rules = self.ranking.sort(self.rules)
         kept = self.timeline.kept()
         queue = state.waiting[: state.clock[WAITING]].copy()
         before = state.clock[STARTED]
@@ -637,7 +646,9 @@ class Engine:
     def refuse_start(self, fault: DecisionFault) -> NoReturn:
         """End the replay: raise SimulationError with the dispatcher, the time, and the job and node of a fault."""
         begun = self.now > -NEVER
-        when = f"at {self.now}" if begun else "before the replay"
+        when = "before the replay"
+        if begun:
+            when = f"at {self.now}"
         raise SimulationError(
             f"dispatcher {self.name} {when}: {fault.why}", fault.job, fault.node, self.now if begun else None
         )
@@ -657,7 +668,10 @@ class Engine:
         decisions = self.calls.result()
         if self.stretches:
             decisions = Decisions(int(self.state.clock[DECISIONS]), total_seconds=seconds)
-        own = () if self.ranking is None else self.ranking.notes
+        if self.ranking is not None:
+            own = self.ranking.notes
+        else:
+            own = ()
         from_features = [note for feature in self.features for note in feature.notes]
         every = (*self.predictor.notes, *from_features, *own, *notes)
         return result_of(self, self.setup, decisions, seconds, every)
@@ -814,7 +828,9 @@ def _nodes(engine: Replay, j: int) -> str:
     if fits >= units:
         return ""
     listed = ", ".join(f"{platform.nodes[n]} is {engine.timeline.state_of(n)}" for n in barred.tolist()[:LISTED])
-    more = f" and {len(barred) - LISTED} more" if len(barred) > LISTED else ""
+    more = ""
+    if len(barred) > LISTED:
+        more = f" and {len(barred) - LISTED} more"
     return f"it has {how_many(units, 'unit')}, and only {fits} fit on the nodes that take starts to the end ({listed}{more})"
 
 
@@ -864,7 +880,10 @@ class Batches:
     """
 
     def __init__(self, told: bool) -> None:
-        self.events = FIRST if told else BATCH
+        if told:
+            self.events = FIRST
+        else:
+            self.events = BATCH
         self._told = told
         self._last = time.perf_counter()
 
@@ -889,9 +908,13 @@ def check_all_started(engine: Replay, found: Simulation) -> None:
     last = int(max(found.end.max(), found.workload.release.max(), *ends))
     why = reasons(engine)
     after = len(why) - waiting
-    held = f", and {how_many(after, 'job', verb='wait')} for the end of another job" if after else ""
+    held = ""
+    if after:
+        held = f", and {how_many(after, 'job', verb='wait')} for the end of another job"
     lines = [f"\n  job {name!r}: {reason}" for name, reason in why.items()]
-    more = f"\n  and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+    more = ""
+    if len(lines) > SHOWN:
+        more = f"\n  and {len(lines) - SHOWN} more"
     raise SimulationError(
         f"job {job!r} waits forever: after time {last} no job runs and no job arrives, and dispatcher {engine.name} "
         f"has not started {how_many(waiting, 'waiting job')}{held}:{''.join(lines[:SHOWN])}{more}",

@@ -175,7 +175,8 @@ def forecast_jobs(forecast: Forecast, history: Workload, now: int, end: int) -> 
             f"{workload.submit[outside[0]]} s; all jobs must be submitted in the period"
         )
     order = np.argsort(workload.submit, kind="stable")
-    workload = workload if (np.diff(order) > 0).all() else workload.keep(order)
+    if not (np.diff(order) > 0).all():
+        workload = workload.keep(order)
     return replace(workload, ids=tuple(f"forecast-{k}" for k in range(1, len(workload) + 1)))
 
 
@@ -195,7 +196,10 @@ def moved(workload: Workload, rows: NDArray[np.bool_] | Ints, submit: Ints) -> W
     submit : array of int, shape (rows,)
         The new submit times in seconds. The time from submission to release is kept.
     """
-    index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+    if rows.dtype != np.bool_:
+        index = rows
+    else:
+        index = np.flatnonzero(rows)
     kept = replace(workload, after={}, windows={}, arrays={}).keep(index)
     return replace(
         kept,
@@ -235,7 +239,9 @@ class _Shifted:
         there = (history.submit >= now - shift) & (history.submit < end - shift)
         if not there.any():
             first = int(history.submit[0])
-            why = f"; the history begins at {first} s" if first > now - shift else ""
+            why = ""
+            if first > now - shift:
+                why = f"; the history begins at {first} s"
             raise EmptyForecast(
                 f"the forecast {self.name} of {now} s to {end} s repeats {now - shift} s to {end - shift} s, "
                 f"in which no job was submitted{why}"
@@ -569,7 +575,10 @@ def _score(
     missing: Counter[str],
 ) -> Score:
     error = float(np.abs(work - work_came).mean())
-    usual = np.nan if base is None else float(np.abs(base - work_came).mean())
+    if base is None:
+        usual = np.nan
+    else:
+        usual = float(np.abs(base - work_came).mean())
     daily = work_came.sum(axis=1)
     return Score(
         name=name,

@@ -222,16 +222,20 @@ class Ledger:
         """Return what the chunks of a job use; ``nodes``: of each chunk, those of the running job if None."""
         names = self.platform.resources
         if self.trace.whole[j]:
-            listed = (
-                [name for part in self.nodes_of(j) for name in part] if nodes is None else [n for p in nodes for n in p]
-            )
+            if nodes is None:
+                listed = [name for part in self.nodes_of(j) for name in part]
+            else:
+                listed = [n for p in nodes for n in p]
             amounts = (self.platform.capacity[name] for name in listed)
             every = zip(listed, amounts, strict=True)
             return [Use({name: 1}, dict(zip(names, vector, strict=True)), start, end) for name, vector in every]
         rows = range(int(self.trace.first_further[j]), int(self.trace.first_further[j + 1]))
         chunks = [self.trace.request[j], *(self.trace.further_request[row] for row in rows)]
         requests = [dict(zip(names, request.tolist(), strict=False)) for request in chunks]
-        on = self.nodes_of(j) if nodes is None else nodes
+        if nodes is not None:
+            on = nodes
+        else:
+            on = self.nodes_of(j)
         uses = [Use(n, q, start, end) for n, q in zip(on, requests, strict=False)]
         if len(self.trace.each_node) and self.trace.each_node[j].any():
             each = dict(zip(names, self.trace.each_node[j].tolist(), strict=False))
@@ -251,7 +255,9 @@ class Ledger:
         attempt = Attempt(self.workload.ids[j], number, self.start_of(j), self.now, on, why, kept, tuple(further))
         self.failed.append(j)
         self.log.add(j, attempt)
-        again = self.log.restart if number == 1 else 0
+        again = 0
+        if number == 1:
+            again = self.log.restart
         self.trace.runtime[j] += again - kept
         whole = int(self.state.expected[j]) + again - kept
         if self.durations is not None:

@@ -199,7 +199,9 @@ class Groups(Mapping[str, GroupMetrics]):
     def as_dict(self) -> dict[str, Any]:
         """Return ``{"columns": {"name": [...], "jobs": [...], ...}, "others": {...} or None}`` for JSON."""
         rows = [group.as_dict() for group in self.groups]
-        columns = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+        columns = {}
+        if rows:
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
         return {"columns": columns, "others": self.others.as_dict() if self.others else None}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -229,7 +231,9 @@ def _groups(by: str, code: Ints, names: Sequence[str], figures: JobFigures) -> G
     kinds = ("wait", "slowdown", "bounded_slowdown")
     spreads = {kind: spreads_of(getattr(figures, kind), mine, len(names)) for kind in kinds}
     waited = np.bincount(mine, figures.wait, len(names))
-    ratio = None if figures.expected_ratio is None else np.bincount(mine, figures.expected_ratio, len(names))
+    ratio = None
+    if figures.expected_ratio is not None:
+        ratio = np.bincount(mine, figures.expected_ratio, len(names))
     has_latest, late = _late(figures, mine, len(names))
     order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
 
@@ -327,15 +331,21 @@ def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     a replay, and differs from one to the next. ``bench calibrate`` and ``bench whatif`` have the same names.
     """
     w = workload
-    asked = [] if w.site is None else [",".join(request.partitions) for request in w.site.requests]
+    asked = []
+    if w.site is not None:
+        asked = [",".join(request.partitions) for request in w.site.requests]
     if not any(asked):
-        return (w.partition, w.partitions) if w.partitions else None
-    ran_in = [w.partitions[k] for k in w.partition.tolist()] if w.partitions else [""] * len(w)
-    names = (
-        [asked[k] or own for k, own in zip(w.site.request.tolist(), ran_in, strict=True)]
-        if w.site is not None
-        else ran_in
-    )
+        if w.partitions:
+            return (w.partition, w.partitions)
+        return None
+    if w.partitions:
+        ran_in = [w.partitions[k] for k in w.partition.tolist()]
+    else:
+        ran_in = [""] * len(w)
+    if w.site is not None:
+        names = [asked[k] or own for k, own in zip(w.site.request.tolist(), ran_in, strict=True)]
+    else:
+        names = ran_in
     number = {name: k for k, name in enumerate(dict.fromkeys(names))}
     return np.array([number[name] for name in names], np.int64), list(number)
 
@@ -350,8 +360,13 @@ def sizes_asked(workload: Workload) -> Ints:
     site = workload.site
     if site is None:
         return units
-    at = workload.resources.index("cores") if "cores" in workload.resources else None
-    given = units if at is None else workload.job_arrays.amounts[:, at]
+    at = None
+    if "cores" in workload.resources:
+        at = workload.resources.index("cores")
+    if at is None:
+        given = units
+    else:
+        given = workload.job_arrays.amounts[:, at]
     asked = np.array([cpus_asked(request) for request in site.requests], np.int64)[site.request]
     asked[list(workload.chunks)] = 0  # of a heterogeneous job, the first chunk alone is known
     return np.where(asked > 0, asked, given)
@@ -368,7 +383,9 @@ def cpus_asked(request: SiteRequest) -> int:
 
 def size_name(workload: Workload) -> str:
     """Return what ``sizes_asked`` counts: ``"CPUs"`` or ``"units"``."""
-    return "units" if workload.site is None else "CPUs"
+    if workload.site is None:
+        return "units"
+    return "CPUs"
 
 
 def size_class_names() -> list[str]:
@@ -396,8 +413,13 @@ def core_hours(workload: Workload) -> Floats:
     The cores are those that the log recorded, where it did; those of equal shares on its nodes are rounded up.
     """
     arrays = workload.job_arrays
-    at = workload.resources.index("cores") if "cores" in workload.resources else None
-    cores = arrays.all_units if at is None else arrays.amounts[:, at]
+    at = None
+    if "cores" in workload.resources:
+        at = workload.resources.index("cores")
+    if at is None:
+        cores = arrays.all_units
+    else:
+        cores = arrays.amounts[:, at]
     if workload.site is not None:
         cores = np.where(workload.site.cpus >= 0, workload.site.cpus, cores)
     return _hours(cores, workload)
@@ -411,7 +433,10 @@ def _hours(cores: Ints, workload: Workload) -> Floats:
 def _by_core_hours(workload: Workload) -> tuple[Ints, Sequence[str]]:
     """Return the classes by core-hours; ``"1-10"`` holds 1, not 10."""
     names = [f"below {CORE_HOURS[0]}", *(f"{a}-{b}" for a, b in pairwise(CORE_HOURS)), f"{CORE_HOURS[-1]} or more"]
-    hours = core_hours(workload) if workload.site is None else _hours(sizes_asked(workload), workload)
+    if workload.site is None:
+        hours = core_hours(workload)
+    else:
+        hours = _hours(sizes_asked(workload), workload)
     return np.searchsorted(CORE_HOURS, hours, side="right"), names
 
 
@@ -586,7 +611,9 @@ def preemption_figures(replay: ReplayData, figures: JobFigures) -> Figures:
 
 
 def _mean(values: list[int] | list[float]) -> float | None:
-    return float(np.mean(values)) if values else None
+    if values:
+        return float(np.mean(values))
+    return None
 
 
 def _losses(replay: ReplayData) -> Figures:
@@ -606,10 +633,15 @@ def _losses(replay: ReplayData) -> Figures:
         failed += d is None and a.why != REQUEUED and not a.why.startswith(PREEMPTED_BY)
         lost += nodes * a.lost
         begun = min(again if a.number > 1 else 0, a.end - a.start)
-        written = 0 if d is None else min(d.end - d.stop, a.end - a.start - begun)
+        written = 0
+        if d is not None:
+            written = min(d.end - d.stop, a.end - a.start - begun)
         writing = writing + nodes * written
         restart = restart + nodes * begun
-    last = set() if history is None else set(history.rows.tolist()) - set(record.rows)
+    if history is None:
+        last = set()
+    else:
+        last = set(history.rows.tolist()) - set(record.rows)
     final = sum(int(units[k]) * again for k in last if replay.start[k] >= 0)
     lost = lost + final
     restart = restart + final
@@ -1049,13 +1081,32 @@ def _measure(
     slowdown = figures.slowdown
     bounded = figures.bounded_slowdown
     work = (end - start)[done]  # of all attempts
-    took = work if history is None else work + history.less[done]
-    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
-    last, finish = (int(workload.submit.max()), int(end[done].max())) if done.any() else (None, None)
-    makespan = None if finish is None else finish - begin
+    if history is None:
+        took = work
+    else:
+        took = work + history.less[done]
+    if workload.begin is None:
+        begin = int(workload.submit.min())
+    else:
+        begin = workload.begin
+    if done.any():
+        last = int(workload.submit.max())
+        finish = int(end[done].max())
+    else:
+        last = None
+        finish = None
+    makespan = None
+    if finish is not None:
+        makespan = finish - begin
     used = _used(workload, platform, start, end, history)
-    offered = {r: platform.total(r) for r in platform.resources} if platform else dict.fromkeys(workload.resources)
-    gone = np.zeros(0, np.int64) if left is None else left
+    if not platform:
+        offered = dict.fromkeys(workload.resources)
+    else:
+        offered = {r: platform.total(r) for r in platform.resources}
+    if left is None:
+        gone = np.zeros(0, np.int64)
+    else:
+        gone = left
     queue = queue_curve(np.maximum(workload.submit, begin), start, history, gone)
     queue_max, queue_mean = over_time(queue, begin, finish)
     running_curve = use_curve(start, end, np.ones_like(start), history)
@@ -1146,7 +1197,9 @@ def job_figures(
     duration = np.maximum(work, 1)
     response = wait + lost + duration
     bounded = np.maximum(1.0, response / np.maximum(duration, bsld_floor))
-    ratio = None if expected is None else expected[row] / duration
+    ratio = None
+    if expected is not None:
+        ratio = expected[row] / duration
     return JobFigures(row, wait, response / duration, bounded, ratio, lateness(workload, start, row))
 
 
@@ -1164,7 +1217,10 @@ def _by_class(wait: Ints, took: Ints, slowdown: Floats, bounded: Floats) -> dict
 
 def _overhead(calls: DecisionMetrics, makespan: int | None) -> dict[str, float | None]:
     total = calls.seconds.total
-    share = None if total is None or not makespan else 100 * total / makespan
+    if total is None or not makespan:
+        share = None
+    else:
+        share = 100 * total / makespan
     return {"AO": calls.seconds.mean, "MO": calls.seconds.max, "%O": share}
 
 

@@ -287,7 +287,10 @@ class FollowProfile:
 
     def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
         """Take the profile of the replay, unless there is one already. Raises WrongValue if there is none."""
-        self.desired = self.desired if self._own else desired
+        if self._own:
+            self.desired = self.desired
+        else:
+            self.desired = desired
         if self.desired is None:
             raise WrongValue(
                 "node policy profile follows a desired profile; give one (desired=..., bench simulate --desired FILE)"

@@ -323,8 +323,13 @@ def _numbers(cells: list[str], name: str, where: str, line: int) -> Ints:
 
 
 def _number(cell: str) -> float:
-    value = number_of(cell.strip()) if cell else NEVER
-    return np.nan if value is None else value
+    if cell:
+        value = number_of(cell.strip())
+    else:
+        value = NEVER
+    if value is None:
+        return np.nan
+    return value
 
 
 def _ranges(text: str) -> list[int]:
@@ -413,8 +418,14 @@ def _rows(replay: ReplayData, at: slice, meta: _Meta) -> Iterator[tuple[Any, ...
     start = replay.start[at]
     end = replay.end[at]
     killed = replay.killed[at]
-    dropped = () if replay.history is None else tuple(replay.history.dropped)
-    failed = np.isin(np.arange(at.start, at.stop), dropped) if dropped else np.zeros_like(killed)
+    if replay.history is not None:
+        dropped = tuple(replay.history.dropped)
+    else:
+        dropped = ()
+    if dropped:
+        failed = np.isin(np.arange(at.start, at.stop), dropped)
+    else:
+        failed = np.zeros_like(killed)
     p = replay.placement
     first = p.first[at.start : at.stop + 1]
     low, high, units = (a[first[0] : first[-1]] for a in (p.low, p.high, p.units))
@@ -469,11 +480,17 @@ def write_starts(
     OSError
         If the file cannot be written.
     """
-    named = runs if isinstance(runs, Mapping) else {s.dispatcher: s for s in runs}
+    if isinstance(runs, Mapping):
+        named = runs
+    else:
+        named = {s.dispatcher: s for s in runs}
     starts = []
     order: dict[str, None] = dict.fromkeys(ids or ())
     for run in named.values():
-        names = run.ids if isinstance(run, JobsTable) else run.workload.ids
+        if isinstance(run, JobsTable):
+            names = run.ids
+        else:
+            names = run.workload.ids
         starts.append({name: s for name, s in zip(names, run.start.tolist(), strict=True) if s != NEVER})
         if ids is None:
             order.update(dict.fromkeys(names))
@@ -526,7 +543,9 @@ class _Meta(NamedTuple):
 
 def _request(request: Mapping[str, int]) -> str:
     pairs = _pairs(request)
-    return f";request={pairs}" if pairs else ""
+    if pairs:
+        return f";request={pairs}"
+    return ""
 
 
 def _pairs(request: Mapping[str, int]) -> str:
@@ -572,7 +591,9 @@ def _intervals(placement: NodeRanges, nodes: int) -> list[str]:
 
 
 def _interval(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}-{high}"
+    if low == high:
+        return str(low)
+    return f"{low}-{high}"
 
 
 # --- ``attempts.csv``: the attempts of a replay that ended early; writing and reading.

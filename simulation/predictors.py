@@ -102,11 +102,9 @@ def notes_on_users(workload: Workload, who: str = "the predictor") -> tuple[str,
     nameless = _nameless(workload.users, workload.user)
     if nameless == len(workload):
         return (f"the trace has no users: {who} treats all jobs as jobs of one user",)
-    return (
-        (f"{how_many(nameless, 'job', verb='have')} no user: {who} treats them as jobs of one user",)
-        if nameless
-        else ()
-    )
+    if nameless:
+        return (f"{how_many(nameless, 'job', verb='have')} no user: {who} treats them as jobs of one user",)
+    return ()
 
 
 def notes_on_programs(workload: Workload) -> tuple[str, ...]:
@@ -117,11 +115,9 @@ def notes_on_programs(workload: Workload) -> tuple[str, ...]:
             "the trace has no program names: similar jobs of a user are those with the same queue, walltime and "
             "requests, then those with the same queue and walltime, then all",
         )
-    return (
-        (f"{how_many(nameless, 'job', verb='have')} no program name: the predictor treats them as one program",)
-        if nameless
-        else ()
-    )
+    if nameless:
+        return (f"{how_many(nameless, 'job', verb='have')} no program name: the predictor treats them as one program",)
+    return ()
 
 
 def _nameless(names: tuple[str, ...], column: Ints) -> int:
@@ -171,7 +167,10 @@ class Real:
 
     def begin(self, workload: Workload) -> Ints:
         """Return the durations of all jobs in the replay, at least 1 s."""
-        took = np.minimum(workload.runtime, workload.walltime) if self._kill else workload.runtime
+        if self._kill:
+            took = np.minimum(workload.runtime, workload.walltime)
+        else:
+            took = workload.runtime
         self._expected = np.maximum(took, 1)
         return self._expected
 
@@ -342,7 +341,9 @@ class _Similar:
         """Return the runtime of the last of the most similar jobs, in seconds; 0 if none has ended."""
         group = self._group(job)
         seen = self._seen.get(group)
-        return max(seen[k] for k in self._near(group, self._kind[job]))[1] if seen else 0
+        if seen:
+            return max(seen[k] for k in self._near(group, self._kind[job]))[1]
+        return 0
 
     def _near(self, group: Group, kind: int) -> list[int]:
         order = self._order[group]
@@ -386,7 +387,10 @@ def _kinds(workload: Workload) -> tuple[Ints, list[tuple[float, ...]]]:
     amounts = np.column_stack([workload.units, workload.request])[sample].astype(np.float64)
     for column in amounts.T:
         positive = column[column > 0]
-        column[column <= 0] = positive.min() / 2 if positive.size else 1.0
+        if positive.size:
+            column[column <= 0] = positive.min() / 2
+        else:
+            column[column <= 0] = 1.0
     return kind, [tuple(row) for row in np.log(amounts).tolist()]
 
 
@@ -430,7 +434,9 @@ class TimedPredictor:
     @property
     def last_two(self) -> LastTwo | None:
         """The predictor, if it is ``last-two``, which compiled code can replace."""
-        return self._predictor if type(self._predictor) is LastTwo else None
+        if type(self._predictor) is LastTwo:
+            return self._predictor
+        return None
 
     def begin(self, workload: Workload) -> Ints | None:
         """Prepare for a replay; see ``Predictor.begin``."""
@@ -443,7 +449,11 @@ class TimedPredictor:
             return returned_wholes(f"predictor {self.name}: begin", predicted, len(workload), "jobs", 1, "of seconds ")
         except WrongAnswer as e:
             message = str(e)
-        values, fault = whole_array(predicted) if np.shape(predicted) == (len(workload),) else (None, None)
+        if np.shape(predicted) == (len(workload),):
+            values, fault = whole_array(predicted)
+        else:
+            values = None
+            fault = None
         if fault is None and values is not None:
             fault = next(((j, value) for j, value in enumerate(values.tolist()) if value < 1), None)
         if fault is None:

@@ -161,9 +161,13 @@ class Stream:
     def __post_init__(self) -> None:
         for name in ("rate", "start_within", "shortest", "longest", "notice"):
             value = getattr(self, name)
-            least = 1 if name in ("shortest", "longest") else 0
+            least = 0
+            if name in ("shortest", "longest"):
+                least = 1
             if not is_number(value) or not least <= value <= LATEST or (name == "rate" and value == 0):
-                span = "above 0" if name == "rate" else f"of at least {least}"
+                span = "above 0"
+                if name != "rate":
+                    span = f"of at least {least}"
                 raise WrongValue(f"stream: {name}: expected a number {span} and at most {LATEST}, found {shown(value)}")
         if self.longest < self.shortest:
             raise WrongValue(f"stream: longest: expected at least shortest, {self.shortest:g}, found {self.longest:g}")
@@ -244,10 +248,14 @@ def read_on_demand(path: str | Path, platform: Platform | None = None) -> tuple[
         before = len(sheet.faults)
         name = row.cells["id"]
         if not name or name in lines:
-            expected = "a text" if not name else f"another id than that of line {lines[name]}"
+            expected = "a text"
+            if name:
+                expected = f"another id than that of line {lines[name]}"
             row.add_fault("id", expected, name or None)
         values = {column: _whole(row, column, least) for column, least in LEAST.items() if column in row.cells}
-        power = _watts(row) if row.cells.get("power") else None
+        power = None
+        if row.cells.get("power"):
+            power = _watts(row)
         if platform is not None and values["nodes"] > len(platform.nodes):
             row.add_fault("nodes", f"at most {len(platform.nodes)}, the nodes of the machine", row.cells["nodes"])
         if len(sheet.faults) == before:
@@ -277,7 +285,10 @@ def read_failures(path: str | Path, platform: Platform) -> list[Failure]:
     for row in sheet.rows():
         time = _whole(row, "time", -LATEST)
         node = row.cells["node"]
-        repair = _whole(row, "repair", 1) if row.cells.get("repair") else REPAIR
+        if row.cells.get("repair"):
+            repair = _whole(row, "repair", 1)
+        else:
+            repair = REPAIR
         if node not in known:
             row.add_fault("node", f"a node of the machine, {platform.nodes[0]} ... {platform.nodes[-1]}", node or None)
         failures.append(Failure(time, node, repair))
@@ -319,7 +330,9 @@ def _whole(row: SheetRow, column: str, least: int) -> int:
         or len(text) > LONGEST
         or not least <= int(text) <= LATEST
     ):
-        what = "a whole number" if column == "nodes" else "whole seconds"
+        what = "whole seconds"
+        if column == "nodes":
+            what = "a whole number"
         row.add_fault(column, what + (f" of at least {least}" if least > -LATEST else ""), text or None)
         return max(least, 0)
     return int(text)
@@ -493,7 +506,9 @@ class NoEvictor:
     @property
     def name(self) -> str:
         """The evictor as a text."""
-        return f"reserve:{self.reserved}" if self.reserved else "none"
+        if self.reserved:
+            return f"reserve:{self.reserved}"
+        return "none"
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return None."""
@@ -561,7 +576,9 @@ class DynamicProgram:
         """The evictor as a text."""
         if self.excess is None:
             return "dp"
-        return "dp-knee" if self.excess == KNEE else f"dp-knee:{self.excess:g}"
+        if self.excess == KNEE:
+            return "dp-knee"
+        return f"dp-knee:{self.excess:g}"
 
     def decide(self, problem: Eviction) -> EvictionPlan | None:
         """Return the plan."""
@@ -612,7 +629,9 @@ class MethodEvictor:
         result = solve(problem, self.method, time_limit=self.time_limit, threads=1, seed=0)
         if result.status in ("unavailable", "error"):
             raise PluginError(f"evictor {self.method}: {result.message}")
-        return result.schedule if isinstance(result.schedule, EvictionPlan) else None
+        if isinstance(result.schedule, EvictionPlan):
+            return result.schedule
+        return None
 
 
 def none() -> NoEvictor:
@@ -638,7 +657,9 @@ def knee(excess: float = KNEE) -> DynamicProgram:
 
 
 def _suggested(text: str) -> list[str]:
-    return [] if text.partition(":")[0] in EVICTORS else ["cpsat:serial", "cpsat:shared", "backtracking"]
+    if text.partition(":")[0] in EVICTORS:
+        return []
+    return ["cpsat:serial", "cpsat:shared", "backtracking"]
 
 
 EVICTORS: Registry[Evictor] = Registry(
@@ -975,7 +996,10 @@ class Preemption:
     def __post_init__(self) -> None:
         for name, kind in (("jobs", OnDemandJob), ("failures", NodeEvent)):
             given = getattr(self, name)
-            listed = tuple(given) if isinstance(given, Iterator) else given
+            if isinstance(given, Iterator):
+                listed = tuple(given)
+            else:
+                listed = given
             expect(f"{name} of Preemption", listed, Sequence[kind])  # type: ignore[valid-type]
             object.__setattr__(self, name, tuple(listed))
         expect("storage of Preemption", self.storage, Checkpointing)

@@ -353,7 +353,10 @@ class Fairshare:
     def factors(self) -> Floats:
         """Return the factor of each user at the time of the last event, shape (users,)."""
         total = self._used.sum()
-        exponent = self._used / total / self._scale if total > 0 else np.zeros(len(self._used))
+        if total > 0:
+            exponent = self._used / total / self._scale
+        else:
+            exponent = np.zeros(len(self._used))
         factors: Floats = self._entitled * np.exp2(-np.round(exponent, DIGITS))
         return factors
 
@@ -468,7 +471,9 @@ class JobSize:
     def rank(self, now: int, waiting: RankedJobs) -> Floats:
         """Return minus the factor of each job."""
         part = waiting.units * waiting.request[:, self._cores] / self._total
-        return part - 1.0 if self.favor_small else -part
+        if self.favor_small:
+            return part - 1.0
+        return -part
 
 
 @with_short_repr
@@ -502,7 +507,9 @@ class QueuePriority:
 
 def _cores(platform: Platform) -> int:
     """Return the column of the cores, or of the first resource if there are none."""
-    return platform.resources.index("cores") if "cores" in platform.resources else 0
+    if "cores" in platform.resources:
+        return platform.resources.index("cores")
+    return 0
 
 
 def _totals(platform: Platform) -> Floats:
@@ -580,8 +587,13 @@ class Penalty:
         self._ended = np.zeros(len(users), np.int64)
         self._class = np.full(len(users), self._first, np.int64)
         nameless = [user for user in users if not user.strip()]
-        all_of_them = "the trace has no users" if len(nameless) == len(users) else "some jobs have no user"
-        self.notes = (f"{all_of_them}: the ranker psp treats them as jobs of one user",) if nameless else ()
+        all_of_them = "some jobs have no user"
+        if len(nameless) == len(users):
+            all_of_them = "the trace has no users"
+        if nameless:
+            self.notes = (f"{all_of_them}: the ranker psp treats them as jobs of one user",)
+        else:
+            self.notes = ()
 
     def learn(self, news: News) -> None:
         """Record the accuracies of the jobs that have ended, and update the classes of their users."""
@@ -598,7 +610,9 @@ class Penalty:
     def rank(self, now: int, waiting: RankedJobs) -> Floats:
         """Return minus the class of each job's user; with aging, the submit time less the seconds of the class."""
         mine = self._class[waiting.user].astype(np.float64)
-        return -mine if math.isinf(self.aging) else waiting.submit - self.aging * mine
+        if math.isinf(self.aging):
+            return -mine
+        return waiting.submit - self.aging * mine
 
     def classes_of_users(self) -> Ints:
         """Return the class of each user at the time of the last event, shape (users,)."""
@@ -720,7 +734,9 @@ def multifactor(
         )
     weight_of_queues = queue
     if weight_of_queues is None:
-        weight_of_queues = 1000 if priorities else 0
+        weight_of_queues = 0
+        if priorities:
+            weight_of_queues = 1000
     idle = (
         ("age", age, {"max_age": max_age != 7 * DAY}),
         (
@@ -831,7 +847,10 @@ class Ranking:
         self._state = state
         self._runtime = runtime
         self._refuse = refuse
-        self._nodes = workload.units if by_count else state.pieces
+        if by_count:
+            self._nodes = workload.units
+        else:
+            self._nodes = state.pieces
         units, request = workload.units, workload.request
         if several := list(workload.chunks):  # a heterogeneous job counts as one unit with all that it requests
             units = units.copy()
@@ -888,7 +907,10 @@ class Ranking:
         n = int(state.clock[WAITING])
         waiting = state.waiting[:n]
         keys = self._keys(now, waiting.copy())
-        own = rules.base[waiting] + rules.slope[waiting] * now if rules.dynamic else rules.base[waiting]
+        if rules.dynamic:
+            own = rules.base[waiting] + rules.slope[waiting] * now
+        else:
+            own = rules.base[waiting]
         order = np.argsort(keys, kind="stable")  # the queue is nearly sorted: twenty times as fast as lexsort
         if not _in_order(keys[order], own[order], waiting[order]):
             order = np.lexsort((waiting, own, keys))

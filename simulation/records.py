@@ -147,7 +147,9 @@ class History:
     @property
     def less(self) -> Ints:
         """The seconds by which the last attempt of each job is shorter than the whole job, shape (jobs,)."""
-        return self.saved if self.restarted is None else self.saved - self.restarted
+        if self.restarted is None:
+            return self.saved
+        return self.saved - self.restarted
 
     @property
     def start(self) -> Ints:
@@ -223,16 +225,30 @@ def attempts_of(replay: ReplayData) -> list[Attempt]:
     ids = replay.workload.ids
     history = replay.history
     nodes, chunks = schedule.nodes, replay.workload.chunks
-    counts = Counter(history.rows.tolist()) if history is not None else Counter[int]()
+    if history is not None:
+        counts = Counter(history.rows.tolist())
+    else:
+        counts = Counter[int]()
     dropped = history.dropped if history is not None else {}
-    listed = [*history.early, *history.gone] if history is not None else []
+    if history is None:
+        listed = []
+    else:
+        listed = [*history.early, *history.gone]
     for k in np.flatnonzero(replay.start >= 0).tolist():
         start = int(replay.start[k])
         end = int(replay.end[k])
         why = dropped.get(k, KILLED if replay.killed[k] else COMPLETED)
-        restart = 0 if history is None or history.restarted is None else int(history.restarted[k])
-        done = 0 if k in dropped else max(0, end - start - restart)
-        further = tuple(schedule.further_chunks(ids[k])) if k in chunks else ()
+        if history is None or history.restarted is None:
+            restart = 0
+        else:
+            restart = int(history.restarted[k])
+        done = 0
+        if k not in dropped:
+            done = max(0, end - start - restart)
+        if k in chunks:
+            further = tuple(schedule.further_chunks(ids[k]))
+        else:
+            further = ()
         listed.append(Attempt(ids[k], counts[k] + 1, start, end, nodes[ids[k]], why, done, further))
     return sorted(listed, key=lambda attempt: (attempt.start, attempt.job, attempt.number))
 
@@ -719,7 +735,10 @@ def running_as_replay(replay: ReplayData) -> ReplayData:
     node, units = np.array(held, np.int64).reshape(-1, 2).T
     placement = NodeRanges(offsets([len(r.nodes) for r in listed]), node, node, units)
     start = np.array([r.start for r in listed], np.int64)
-    gone = () if replay.history is None else replay.history.gone
+    if replay.history is not None:
+        gone = replay.history.gone
+    else:
+        gone = ()
     failed = {part_name(a.job, c): a.why for a in gone for c in range(1 + len(a.further))}
     dropped = {k: failed[name] for k, name in enumerate(own.ids) if name in failed}
     history = History.of([], [], dropped, len(own), {}, ())
@@ -821,7 +840,10 @@ def chunk_rows(replay: ReplayData) -> ChunkRows:
         before = 0
         for c, chunk in enumerate(chunks):
             at = int(row[k]) + c
-            names[at] = f"{ids[k]}+{c}" if c else ids[k]
+            if c:
+                names[at] = f"{ids[k]}+{c}"
+            else:
+                names[at] = ids[k]
             due[at], first[at] = chunk.units, p.first[k] + np.searchsorted(begun, before)
             before += chunk.units
     return ChunkRows(names, job, due, np.append(first, p.first[-1]))

@@ -124,7 +124,10 @@ def set_up(
         counted_kinds = counted_nodes(workload, platform, where)
         by_count = counted_kinds is not None
     by_count = by_count and not any(r.nodes for r in workload.running)
-    runtime = np.minimum(workload.runtime, workload.walltime) if kill else workload.runtime.copy()
+    if kill:
+        runtime = np.minimum(workload.runtime, workload.walltime)
+    else:
+        runtime = workload.runtime.copy()
     trace = trace_of(workload, platform, runtime, by_count, workload.after, where, counted_kinds)
     begun: dict[int, tuple[Running, ...]] = {}
     absent: set[int] = set()
@@ -141,7 +144,10 @@ def set_up(
     durations = predictor.begin(workload)
     if not fixed:
         durations = None
-    expected = np.ones(len(workload), np.int64) if durations is None else durations.copy()
+    if durations is None:
+        expected = np.ones(len(workload), np.int64)
+    else:
+        expected = durations.copy()
     begun = {j: begun[j] for j in sorted(begun, key=lambda j: _place(workload, begun[j]))}
     for j, parts in begun.items():
         expected[j] = max(1, parts[0].end - parts[0].start)
@@ -191,7 +197,10 @@ def _start(
             if c >= 0:
                 state.opened[c] += 1  # a start counts the job no longer among the waiting ones of its calendars
         start_on(trace, state, j, places, parts[0].start)
-    state.clock[NOW] = state.clock[NOW] if workload.begin is None else workload.begin
+    if workload.begin is None:
+        state.clock[NOW] = state.clock[NOW]
+    else:
+        state.clock[NOW] = workload.begin
     state.clock[STARTED] = 0  # counts the starts of the replay
 
 
@@ -211,10 +220,15 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
     workload, log = engine.workload, ledger.log
     gone = [j for j in ledger.begun if j not in log.begun]
     if ledger.begun:
-        named = by_name(ranges, engine.platform.nodes) if not workload.chunks else None
+        named = None
+        if not workload.chunks:
+            named = by_name(ranges, engine.platform.nodes)
         left = []
         for j in gone:
-            on = ledger.nodes_of(j) if named is None else [named[j]]
+            if named is None:
+                on = ledger.nodes_of(j)
+            else:
+                on = [named[j]]
             left += [replace(r, nodes=nodes or r.nodes) for r, nodes in zip(ledger.begun[j], on, strict=True)]
         until = {r.job.id: a.end for a in log.gone for r in ledger.begun[ledger.row[a.job]]}
         workload = replace(workload, running=ending_at(setup.in_order(left), until))
@@ -249,14 +263,18 @@ def result_of(engine: Replay, setup: Setup, decisions: Decisions, seconds: float
         **columns,
         **fields,
     )
-    return simulation if kept.all() else _without(simulation, kept)
+    if kept.all():
+        return simulation
+    return _without(simulation, kept)
 
 
 def _history_of(engine: Replay) -> History | None:
     """Return the attempts that ended early, with the restarts of later ones."""
     log = engine.ledger.log
     history = log.history()
-    return history.with_restarts(log.restart, engine.owners) if history is not None and log.restart else history
+    if history is not None and log.restart:
+        return history.with_restarts(log.restart, engine.owners)
+    return history
 
 
 def _without(found: Simulation, kept: Any) -> Simulation:

@@ -265,7 +265,9 @@ class Simulation(ReplayData):
         from ..models.tables import pairs
 
         m = self.metrics
-        checked = how_many(len(self.violations), "violation") if self.verified else "not verified"
+        checked = "not verified"
+        if self.verified:
+            checked = how_many(len(self.violations), "violation")
         return pairs(
             [
                 ("workload", self.workload.name),
@@ -286,7 +288,9 @@ class Simulation(ReplayData):
     def __repr__(self) -> str:
         done = int((self.start >= 0).sum())
         jobs = f"{done} of {how_many(len(self.workload), 'job')}"
-        checked = how_many(len(self.violations), "violation") if self.verified else "not verified"
+        checked = "not verified"
+        if self.verified:
+            checked = how_many(len(self.violations), "violation")
         return f"Simulation({', '.join(filter(None, (one_line(self.dispatcher, 60), jobs, checked)))})"
 
 
@@ -330,7 +334,10 @@ def gantt_of_replay(replay: ReplayData) -> Gantt:
     a bar. With many nodes or jobs the chart is a grid, in which a row is a group of nodes.
     """
     w, platform = replay.workload, replay.platform
-    begin = int(w.submit.min()) if w.begin is None else w.begin
+    if w.begin is None:
+        begin = int(w.submit.min())
+    else:
+        begin = w.begin
     jobs = _runs(replay)
     parts = [jobs]
     if w.running:
@@ -348,7 +355,8 @@ def gantt_of_replay(replay: ReplayData) -> Gantt:
     group = np.array([index.get(name, others) for name in placed.groups], np.int64)
     left = int((replay.start < 0).sum())
     title = f"{how_many(len(w) - left, 'job', ',')} on {how_many(len(platform.nodes), 'node', ',')}"
-    title += f", {how_many(left, 'job', ',')} never started" if left else ""
+    if left:
+        title += f", {how_many(left, 'job', ',')} never started"
     colours = {OTHERS: GREY, EARLY: RED, UNAVAILABLE: PALE_GREY}
     chart = Gantt((), (), tuple(groups), colours, title, begin, end, node_sections(platform), distinct=True)
 

@@ -75,7 +75,9 @@ class Setting:
 
     def text(self, value: Any) -> str:
         """Return how labels tell a value."""
-        return self.label(value) if callable(self.label) else self.label.format(value)
+        if callable(self.label):
+            return self.label(value)
+        return self.label.format(value)
 
 
 def setting(default: Any, help: str = "", panel: str = "Simulation", **others: Any) -> Any:
@@ -197,6 +199,8 @@ def texts_of(given: Mapping[str, Any]) -> tuple[str, ...]:
         if value is None or value is False:
             continue
         name, _ = known[option]
-        text = "true" if value is True else str(value)
+        text = "true"
+        if value is not True:
+            text = str(value)
         chosen.setdefault(name, []).append(f"{option}={text}")
     return tuple(":".join([name, *options]) for name, options in chosen.items())

@@ -204,7 +204,10 @@ def _of_start(state: MachineState, job: Job, chunks: Sequence[Nodes], time: int)
         yield f"job {job.id!r} has {how_many(len(job.parts), 'chunk')}; its start has nodes of {len(chunks)}"
     for k, (part, nodes) in enumerate(zip(job.parts, chunks, strict=False)):
         if sum(nodes.values()) != part.units or any(units < 1 for units in nodes.values()):
-            what = f"chunk {k} of job {job.id!r}" if job.chunks else f"job {job.id!r}"
+            if job.chunks:
+                what = f"chunk {k} of job {job.id!r}"
+            else:
+                what = f"job {job.id!r}"
             yield f"{what} has {how_many(part.units, 'unit')}; the units of its start are {dict(nodes)}"
     for node in dict.fromkeys(node for nodes in chunks for node in nodes):
         if node not in closed:
@@ -405,7 +408,9 @@ def decide(
         )
     if named.predictor == "real":
         raise WrongValue("predictor real: the runtimes of waiting jobs are not known; expected another predictor")
-    options: dict[str, Any] = {} if named.backend is None else {"threads": threads}
+    options: dict[str, Any] = {}
+    if named.backend is not None:
+        options = {"threads": threads}
     if not state.waiting:
         named.make(**options)
         return Answer(state.now, dispatcher, (), (), {}, state.left_out, shift=state.shift)
@@ -429,7 +434,9 @@ def decide(
     )
     wrong = faults(state, answer)
     if wrong:
-        more = f" (and {how_many(len(wrong) - 1, 'more fault')})" if len(wrong) > 1 else ""
+        more = ""
+        if len(wrong) > 1:
+            more = f" (and {how_many(len(wrong) - 1, 'more fault')})"
         raise SimulationError(f"dispatcher {dispatcher}: its answer is not possible: {wrong[0]}{more}", time=state.now)
     return answer
 
@@ -467,7 +474,9 @@ def _at_decision(
         kill=False, known=False, by_policy=False, best=placing.name == BEST_FIT, up=None,
         rank=rank_of(placing, state.platform),
     )  # fmt: skip
-    limits = [RunningLimits([licences_of])] if state.platform.licences else []
+    limits = []
+    if state.platform.licences:
+        limits = [RunningLimits([licences_of])]
     features: tuple[Feature, ...] = (running, MachineAtBegin(state), *limits)
     for feature in features:
         jobs = feature.jobs(jobs, state.platform)

@@ -126,7 +126,10 @@ def replay_input(what: object, platform: Platform | None, site: Site | None = No
     """
     if platform is not None and not isinstance(platform, Platform):
         raise WrongArgument(f"platform of simulate is {platform!r:.80}; expected a Platform or None")
-    given = load(what) if isinstance(what, (str, Path)) else what
+    if not isinstance(what, (str, Path)):
+        given = what
+    else:
+        given = load(what)
     if site is not None:
         jobs, machine = on_site(_jobs_of(given), site)
         return ReplayInput(jobs, machine, node_events_of(site, jobs, machine))
@@ -163,7 +166,9 @@ def _jobs_of(given: object) -> Workload:
 
 
 def _desired(problem: Dispatch, machine: Platform) -> DesiredProfile | None:
-    return problem.desired if machine == problem.platform else None
+    if machine == problem.platform:
+        return problem.desired
+    return None
 
 
 def _advice(given: Any) -> str:
@@ -357,7 +362,10 @@ def simulate(
     jobs, machine, own_events, reserved, own_desired = replay_input(workload, platform, site)
     if running is not None or begin is not None:
         if begin is None:
-            begin = int(jobs.submit[0]) if jobs.begin is None else jobs.begin
+            if jobs.begin is None:
+                begin = int(jobs.submit[0])
+            else:
+                begin = jobs.begin
         jobs = jobs.beginning(begin, jobs.running if running is None else running)
     chosen = _dispatcher(dispatcher)
     if isinstance(chosen.dispatcher, PBS):
@@ -368,7 +376,11 @@ def simulate(
 
         scheduler = SlurmScheduler(chosen.scheduler.on(site), chosen.scheduler.phases)
     listed = list(own_events if events is None else events)
-    of_nodes, of_server = split_events(listed) if listed else ([], [])
+    if listed:
+        of_nodes, of_server = split_events(listed)
+    else:
+        of_nodes = []
+        of_server = []
     reserved = list(reserved if reservations is None else reservations)
     rule = requeue_of(requeue)
     expect("preemption of simulate", preemption, Preemption | None)
@@ -380,7 +392,10 @@ def simulate(
         raise WrongValue(
             f"predictor {predicting.name}: dispatcher slurm plans with the time limits of jobs; leave the predictor out"
         )
-    failures = () if preemption is None else preemption.failures
+    if preemption is not None:
+        failures = preemption.failures
+    else:
+        failures = ()
     states = None
     if of_nodes or failures:
         states = NodeStates(machine, of_nodes, failures) or None
@@ -408,7 +423,9 @@ def simulate(
         private = () if server is None else server.private
         check_takes_chunks(jobs, chosen.made, chosen.name, private)
     check_takes_all_nodes(jobs, chosen.made, chosen.name)
-    added = features_of(features) if features else []
+    added = []
+    if features:
+        added = features_of(features)
     reserving = None
     if site is not None and scheduler is None:
         submits = () if preemption is None else (job.submit for job in preemption.jobs)
@@ -424,9 +441,13 @@ def simulate(
         )  # fmt: skip
 
     def rows_at_begin() -> Collection[int]:
-        return () if at_begin is None else at_begin.rows_at_begin
+        if at_begin is None:
+            return ()
+        return at_begin.rows_at_begin
 
-    limits: list[LimitsOf] = [licences_of] if machine.licences else []
+    limits: list[LimitsOf] = []
+    if machine.licences:
+        limits = [licences_of]
     if site is not None:
         limits.append(limits_of_site(site))
     parts: list[Feature] = [

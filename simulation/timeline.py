@@ -110,7 +110,10 @@ class Timeline:
         names : sequence of str
             The state of each node, for messages.
         """
-        before = self._closed[why][0] if why in self._closed else np.zeros_like(closed)
+        if why in self._closed:
+            before = self._closed[why][0]
+        else:
+            before = np.zeros_like(closed)
         self._closed[why] = closed.copy(), names
         self._shown_states = None
         self.changed = self.now
@@ -128,7 +131,9 @@ class Timeline:
         Nodes that are away (``ready``) keep their states.
         """
         if self._shown_states is None:
-            away = None if self._away is None else self._away[0]
+            away = None
+            if self._away is not None:
+                away = self._away[0]
             others = [mask for why, (mask, _) in self._closed.items() if why != away]
             closed = np.logical_or.reduce([np.zeros_like(self.open), *others]).tolist()
             self._shown_states = tuple(
@@ -158,7 +163,9 @@ class Timeline:
 
     def ready(self) -> Ints | None:
         """Return the earliest time in seconds at which each node can be on, shape (nodes,); None if all are on."""
-        return None if self._away is None else self._away[1].copy()
+        if self._away is None:
+            return None
+        return self._away[1].copy()
 
     def freed_early(self) -> None:
         """Note that amounts are free earlier than expected: waiting jobs may get earlier reservations."""
@@ -201,7 +208,9 @@ class Timeline:
         limits, amounts = self._limits_of(row)
         checked = self._trace.limit_checked[int(self._trace.first_limit[row]) : int(self._trace.first_limit[row + 1])]
         reached = np.flatnonzero(checked & (amounts > self._state.limit_free[limits]))
-        return self.limit_names[int(limits[reached[0]])] if reached.size else ""
+        if reached.size:
+            return self.limit_names[int(limits[reached[0]])]
+        return ""
 
     def _limits_of(self, row: int) -> tuple[Ints, Ints]:
         """Return the limits of a job, and what it takes of each."""
@@ -364,7 +373,9 @@ def kept_free(moment: Moment, unused: Ints) -> Ints:
     ``unused``: what no running job uses, of the same shape.
     """
     left = unused - moment.free
-    number = {name: n for n, name in enumerate(moment.platform.nodes)} if moment.reserved else {}
+    number = {}
+    if moment.reserved:
+        number = {name: n for n, name in enumerate(moment.platform.nodes)}
     for r in moment.reserved:
         if r.start <= moment.now:
             request = np.array([r.request.get(name, 0) for name in moment.platform.resources], np.int64)
@@ -494,7 +505,10 @@ def _held(
         kept = [0 for _ in width]
         if r.start <= time < r.end:
             asked = [r.request.get(name, 0) for name in platform.resources]
-            within = [min(n, i) for n, i in zip(asked, inside[r.queue], strict=True)] if r.queue else [0 for _ in width]
+            if r.queue:
+                within = [min(n, i) for n, i in zip(asked, inside[r.queue], strict=True)]
+            else:
+                within = [0 for _ in width]
             kept = [max(0, min(n - i, free)) for n, i, free in zip(asked, within, left, strict=True)]
             if r.queue:
                 inside[r.queue] = [n - i for n, i in zip(inside[r.queue], within, strict=True)]

@@ -186,7 +186,10 @@ class Requests:
         self._seen[list(without)] = False
         self._asked[list(without)] = True  # they keep their walltimes
         self._number = np.cumsum(self._seen) - 1  # of each row among those that the users see
-        self._visible = self.workload.keep(self._seen) if len(without) else self.workload
+        if len(without):
+            self._visible = self.workload.keep(self._seen)
+        else:
+            self._visible = self.workload
         self._call("begin", seen_by(self.users, self._visible))
 
     @property
@@ -356,7 +359,9 @@ class Learning(Static):
     @property
     def name(self) -> str:
         """Return ``di`` or ``hdi``."""
-        return "hdi" if self.half else "di"
+        if self.half:
+            return "hdi"
+        return "di"
 
     def begin(self, workload: Workload) -> None:
         """Deal the users to the groups, and set their first accuracies."""

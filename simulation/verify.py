@@ -117,7 +117,9 @@ def violations(
     missing = ~started
     if replay.production is not None:
         missing[list(replay.production.left)] = False
-    missing_jobs = [] if partial else _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
+    missing_jobs = []
+    if not partial:
+        missing_jobs = _listed(missing, replay.workload.ids, lambda k: (1, "never started"))
     missing_jobs += _durations(replay, started)
     missing_jobs += _predecessors(replay, started)
     runs = runs_of(replay)
@@ -127,7 +129,10 @@ def violations(
         missing_jobs += check(runs, runs.own)
     missing_jobs += _units(runs, runs.started)
     missing_jobs += _fits(runs, runs.started)
-    limits = () if limits_of is None else limits_of(runs.workload, replay.platform)
+    if limits_of is not None:
+        limits = limits_of(runs.workload, replay.platform)
+    else:
+        limits = ()
     of_places = [node_faults(runs), licence_faults(runs), running_limit_faults(runs, limits, of_whole_nodes)]
     if reserved_of is not None:
         of_places.append(reservation_faults(runs, rows_of(replay), reserved_of(runs.workload, replay.platform)))
@@ -169,10 +174,10 @@ def _shape(replay: ReplayData) -> str:
             return f"array {name!r} has {how_many(len(getattr(replay, name)), 'entry')}; expected {n}, one per job"
     ranges = {len(p.low), len(p.high), len(p.units)}
     steps = len(p.first) == n + 1 and p.first[0] == 0 and {int(p.first[-1])} == ranges and (np.diff(p.first) >= 0).all()
+    if steps:
+        return ""
     return (
-        ""
-        if steps
-        else f"the arrays of the placement do not fit together: 'first' has {how_many(len(p.first), 'entry')}, the ranges have "
+        f"the arrays of the placement do not fit together: 'first' has {how_many(len(p.first), 'entry')}, the ranges have "
         f"{sorted(ranges)} entries, for {how_many(n, 'job')}; expected 'first' to increase from 0 to the number of ranges"
     )
 
@@ -192,11 +197,9 @@ def _listed(wrong: Bools, ids: Sequence[str], describe: Callable[[int], tuple[fl
 
 def _more(count: int, listed: list[Violation]) -> list[Violation]:
     left = count - len(listed)
-    return (
-        [Violation("and more", left, f"and {how_many(left, 'more violation')} like: {listed[-1].message}")]
-        if left > 0
-        else []
-    )
+    if left > 0:
+        return [Violation("and more", left, f"and {how_many(left, 'more violation')} like: {listed[-1].message}")]
+    return []
 
 
 def _releases(replay: ReplayData, started: Bools) -> list[Violation]:
@@ -204,8 +207,11 @@ def _releases(replay: ReplayData, started: Bools) -> list[Violation]:
 
     def describe(k: int) -> tuple[float, str]:
         limit = int(earliest[k])
-        what = "its submit time" if limit == w.submit[k] else "its earliest start"
-        what = "the begin of the replay" if limit == w.begin and limit > w.submit[k] else what
+        what = "its earliest start"
+        if limit == w.submit[k]:
+            what = "its submit time"
+        if limit == w.begin and limit > w.submit[k]:
+            what = "the begin of the replay"
         return limit - int(start[k]), f"starts at {start[k]}, before {what}, {limit}"
 
     earliest = np.maximum(w.submit, w.release)
@@ -292,8 +298,11 @@ def _durations(replay: ReplayData, started: Bools) -> list[Violation]:
             due[k] = np.clip(took[k], 0, most)
 
     def describe(k: int) -> tuple[float, str]:
-        why = f"killed at its walltime, {w.walltime[k]} s" if replay.killed[k] else "its runtime"
-        why += "" if due[k] in (w.runtime[k], w.walltime[k]) else ", less the work of its earlier attempts"
+        why = "its runtime"
+        if replay.killed[k]:
+            why = f"killed at its walltime, {w.walltime[k]} s"
+        if due[k] not in (w.runtime[k], w.walltime[k]):
+            why += ", less the work of its earlier attempts"
         text = f"runs from {replay.start[k]} to {replay.end[k]}, {took[k]} s; expected {due[k]} s ({why})"
         return abs(int(took[k] - due[k])), text
 
@@ -308,7 +317,9 @@ def _units(replay: ReplayData, started: Bools) -> list[Violation]:
     due = np.where(started[job], expected, 0)
 
     def describe(k: int) -> tuple[float, str]:
-        at = f"starts at {replay.start[job[k]]}" if started[job[k]] else "never started"
+        at = "never started"
+        if started[job[k]]:
+            at = f"starts at {replay.start[job[k]]}"
         return abs(int(counted[k] - due[k])), f"{at} and has {how_many(counted[k], 'unit')} on nodes; expected {due[k]}"
 
     return _listed(counted != due, names, describe)
@@ -329,7 +340,9 @@ def _fits(replay: ReplayData, started: Bools) -> list[Violation]:
         for j in range(first[k], first[k + 1]):
             for node, capacity in nodes[max(0, p.low[j]) : p.high[j] + 1]:
                 for resource, has in zip(platform.resources, capacity, strict=True):
-                    amount = int(p.units[j] * column[resource][k]) if resource in column else 0
+                    amount = 0
+                    if resource in column:
+                        amount = int(p.units[j] * column[resource][k])
                     if amount > has:
                         text = f"job {ids[k]!r} asks for {amount} {resource} of node {node!r}, which has {has}"
                         violations.append(Violation(ids[k], amount - has, text))
@@ -360,11 +373,10 @@ def _running(replay: ReplayData) -> list[Violation]:
         unknown = [node for node in r.nodes if node not in known]
         placed = sum(units for units in r.nodes.values() if units > 0)
         if unknown or placed != r.job.units or min(r.nodes.values()) < 1:
-            on = (
-                f"on {unknown[0]!r}, which is no node of the platform"
-                if unknown
-                else f"with {how_many(placed, 'unit')} on nodes"
-            )
+            if unknown:
+                on = f"on {unknown[0]!r}, which is no node of the platform"
+            else:
+                on = f"with {how_many(placed, 'unit')} on nodes"
             text = f"job {r.job.id!r} runs at the begin {on}; expected {how_many(r.job.units, 'unit')} on nodes of the platform"
             faults.append(Violation(r.job.id, 1, text))
     return faults
@@ -380,7 +392,10 @@ def _capacity(replay: ReplayData, started: Bools) -> Iterator[Violation]:
     missing = np.zeros(len(job_of), np.int64)
     request = np.column_stack([column.get(r, missing) for r in platform.resources])
     foreign = [r for r in w.resources if r not in platform.resources]
-    requested = np.logical_or.reduce([column[r] > 0 for r in foreign]) if foreign else missing > 0
+    if foreign:
+        requested = np.logical_or.reduce([column[r] > 0 for r in foreign])
+    else:
+        requested = missing > 0
     yield from _listed(
         started[job_of] & requested,
         ids,
@@ -566,12 +581,17 @@ def reservation_faults(runs: Runs, rows: Ints, site: SiteReserved) -> Iterator[V
     site : SiteReserved
         The reservations.
     """
-    private = set() if runs.production is None else {(p.row, p.start) for p in runs.production.private}
+    if runs.production is None:
+        private = set()
+    else:
+        private = {(p.row, p.start) for p in runs.production.private}
     ours = [k for k in np.flatnonzero(runs.own).tolist() if (int(rows[k]), int(runs.start[k])) not in private]
     if not ours or not site.reserved:
         return
     start = runs.start[ours]
-    restart = 0 if runs.preemption is None else runs.preemption.settings.restart
+    restart = 0
+    if runs.preemption is not None:
+        restart = runs.preemption.settings.restart
     most = start + np.maximum(1, runs.workload.walltime[ours] + restart)
     mine = np.full(len(ours), -1)
     for at, k in enumerate(ours):
@@ -585,7 +605,9 @@ def reservation_faults(runs: Runs, rows: Ints, site: SiteReserved) -> Iterator[V
             near = np.flatnonzero((start < end) & (most > begin) & heeds & (mine != number))
             for k in (ours[at] for at in near.tolist()):
                 until = int(runs.start[k]) + rest_of(runs, rows, k)
-                node = _first_node(runs, k, reserved.nodes) if until > begin else None
+                node = None
+                if until > begin:
+                    node = _first_node(runs, k, reserved.nodes)
                 if node is not None:
                     text = f"could run until {until} (its walltime) into reservation {reserved.name!r} of node {node!r}"
                     yield _fault(runs, k, 1, f"{text} from {begin} to {end}")
@@ -652,7 +674,9 @@ def _may_use(runs: Runs, queue: int, term: int) -> Bools:
     """Return whether jobs of a queue with these terms may use each node, shape (nodes,)."""
     w, platform = runs.workload, runs.platform
     terms = w.node_terms[term]
-    expression = read_features(terms.features) if terms.features else None
+    expression = None
+    if terms.features:
+        expression = read_features(terms.features)
     features = {name: group.features for group in platform.groups for name in group.nodes}
     own = [set(names) for names in (w.queues[queue].nodes, terms.nodes) if names]
     return np.array(
@@ -728,7 +752,9 @@ def running_limit_faults(
     """Yield the starts at which the running jobs of a limit hold more than it allows; its rows are those of the runs."""
     w = runs.workload
     whole = np.array([t.whole_nodes for t in w.node_terms], np.bool_)[w.node_term]
-    of_nodes = _cores_of_nodes(runs) if of_whole_nodes is not None and limits and whole.any() else None
+    of_nodes = None
+    if of_whole_nodes is not None and limits and whole.any():
+        of_nodes = _cores_of_nodes(runs)
     ids = runs.workload.ids
     start = np.where(runs.started, runs.start, 0)
     end = np.where(runs.started, runs.end, 0)
@@ -746,10 +772,16 @@ def running_limit_faults(
 
 def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> Iterator[Violation]:
     """Yield the starts that a limit in minutes forbids; of equal times, ends come first."""
-    begin = -np.inf if runs.workload.begin is None else runs.workload.begin
+    if runs.workload.begin is None:
+        begin = -np.inf
+    else:
+        begin = runs.workload.begin
     ran = np.flatnonzero(runs.started[limit.rows])
     rows = limit.rows[ran]
-    base = int(runs.start[rows].min()) if rows.size else 0  # times are small numbers: rates * times lose no digits
+    # times are small numbers: rates * times lose no digits
+    base = 0
+    if rows.size:
+        base = int(runs.start[rows].min())
     start, end = (runs.start[rows] - base).tolist(), (runs.end[rows] - base).tolist()
     walltime = runs.workload.walltime[rows].tolist()
     rates, used = minutes.rates[ran].tolist(), minutes.used[ran].tolist()
@@ -769,7 +801,9 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
             due, j = late.pop()
             planned_rate, planned_ends = planned_rate - rates[j], planned_ends - rates[j] * due
             overrun.add(j)
-        sign = 1 if turn else -1
+        sign = -1
+        if turn:
+            sign = 1
         if start[k] == end[k]:
             sign = 0
         rate += sign * used[k]
@@ -778,7 +812,9 @@ def _beyond_minutes(runs: Runs, limit: NamedLimit, minutes: LimitInMinutes) -> I
             planned_ends += sign * rates[k] * (start[k] + walltime[k])
         if turn != 1 or time < begin:
             continue
-        alone = rates[k] * walltime[k] if sign == 0 else 0.0
+        alone = 0.0
+        if sign == 0:
+            alone = rates[k] * walltime[k]
         planned = planned_ends - planned_rate * time + alone
         slack = 1e-6 * max(1.0, limit.most)
         if minutes.plans and usage + planned > limit.most + slack:
@@ -816,14 +852,20 @@ def _beyond(
 
     ``checks``: whether each job must have room; of equal times, those that only count start last. None: all must.
     """
-    must = np.ones(start.size, np.bool_) if checks is None else checks
+    if checks is None:
+        must = np.ones(start.size, np.bool_)
+    else:
+        must = checks
     lasts = np.flatnonzero(end > start)
     lasts = lasts[np.argsort(~must[lasts], kind="stable")]
     time = np.concatenate([end[lasts], start[lasts]])
     change = np.concatenate([-amounts[lasts], amounts[lasts]])
     order = np.argsort(time, kind="stable")  # the ends stand first
     held = np.cumsum(change[order])
-    begin = -np.inf if runs.workload.begin is None else runs.workload.begin
+    if runs.workload.begin is None:
+        begin = -np.inf
+    else:
+        begin = runs.workload.begin
     starting = np.concatenate([np.zeros(lasts.size, np.bool_), must[lasts]])[order]
     wrong = (held > most) & starting & (change[order] > 0) & (time[order] >= begin)
     for k in np.flatnonzero(wrong).tolist():

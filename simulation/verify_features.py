@@ -63,7 +63,9 @@ class _Job(NamedTuple):
 
     def whole(self, worked: int) -> int:
         """Return the work at the last checkpoint."""
-        return max(0, worked) - max(0, worked) % self.every if self.every else 0
+        if self.every:
+            return max(0, worked) - max(0, worked) % self.every
+        return 0
 
 
 def _up(value: Fraction) -> int:
@@ -84,7 +86,9 @@ def _job(name: str, nodes: int, found: PreemptionRecord) -> _Job:
 def departed(replay: ReplayData) -> set[tuple[int, int, int]]:
     """Return (row, number of the attempt, end in seconds) of the attempts that ended by an eviction."""
     record = replay.preemption
-    return set() if record is None else {(d.row, d.attempt, d.end) for d in record.departures}
+    if record is None:
+        return set()
+    return {(d.row, d.attempt, d.end) for d in record.departures}
 
 
 def may_write_until(replay: ReplayData, job: str, start: int, own_end: int) -> int:
@@ -114,7 +118,9 @@ def preemption_faults(replay: ReplayData, runs: Runs, disturbed: bool) -> Iterat
     record = replay.preemption
     if record is None:
         return
-    early = {} if replay.history is None else _early(replay.history.rows.tolist(), replay.history.early)
+    early = {}
+    if replay.history is not None:
+        early = _early(replay.history.rows.tolist(), replay.history.early)
     w = replay.workload
     known = {row for row, _ in early} | {d.row for d in record.departures}
     jobs = {k: _job(w.ids[k], int(w.units[k]), record) for k in known}
@@ -169,7 +175,10 @@ def _departure(
     d: Departure, a: Attempt, job: _Job, decision: EvictionDecision | None, found: PreemptionRecord
 ) -> Iterator[Violation]:
     """Check the times of a departure."""
-    planned = None if decision is None or decision.plan is None else decision.plan.strategy.get(a.job)
+    if decision is None or decision.plan is None:
+        planned = None
+    else:
+        planned = decision.plan.strategy.get(a.job)
     if planned != d.strategy:
         yield _fault(
             a.job, 1, f"leaves at {d.end} ({d.strategy}); the plan for {d.cause!r} at {d.decided} has {planned}"
@@ -221,22 +230,30 @@ def _decision(
     for c in problem.candidates:
         k = row.get(c.id)
         other = others.get(c.id)
-        run = None if k is None else _run_at(replay, early, k, now)
+        run = None
+        if k is not None:
+            run = _run_at(replay, early, k, now)
         if other is not None and other.start <= now <= other.true_end:
             run = other.start, 1
         if run is None:
             yield _fault(c.id, 1, f"may leave at {now}, when it does not run")
             continue
         start, number = run
-        units = 0 if other is None else other.job.units
+        units = 0
+        if other is not None:
+            units = other.job.units
         if k is not None:
             units = int(replay.workload.units[k])
         job = _job(c.id, units, found)
         worked = now - _base(start, number, found)
         kept = job.whole(worked)
         lost = job.nodes * (worked - kept if kept else now - start)
-        wait = max(0, kept + job.every - worked - decision.busy) if job.every else None
-        app = None if wait is None else wait + job.app
+        wait = None
+        if job.every:
+            wait = max(0, kept + job.every - worked - decision.busy)
+        app = None
+        if wait is not None:
+            app = wait + job.app
         if (c.nodes, c.loss, c.system_s, c.application_s) != (job.nodes, lost, job.sys, app):
             has = f"{how_many(c.nodes, 'node')}, loss {c.loss}, system {c.system_s} s, application {c.application_s} s"
             due = f"{how_many(job.nodes, 'node')}, loss {lost}, system {job.sys} s, application {app} s"
@@ -252,7 +269,9 @@ def _run_at(replay: ReplayData, early: dict[tuple[int, int], Attempt], k: int, n
             return a.start, number
         number += 1
     start = int(replay.start[k])
-    return (start, number) if 0 <= start <= now <= replay.end[k] else None
+    if 0 <= start <= now <= replay.end[k]:
+        return (start, number)
+    return None
 
 
 def _in_time(replay: ReplayData, found: PreemptionRecord) -> Iterator[Violation]:
@@ -284,7 +303,9 @@ def _reserved(runs: Runs, found: PreemptionRecord) -> Iterator[Violation]:
 def rows_of(replay: ReplayData) -> Ints:
     """Return the row of the job of each run: of the last attempts, then of those that ended early."""
     rows = np.arange(len(replay.workload))
-    return rows if replay.history is None else np.concatenate([rows, replay.history.rows])
+    if replay.history is None:
+        return rows
+    return np.concatenate([rows, replay.history.rows])
 
 
 def as_started(runs: Runs, rows: Ints) -> Runs:
@@ -300,7 +321,10 @@ def as_started(runs: Runs, rows: Ints) -> Runs:
             mine = [c for c in changes if c.row == row]
             if mine:
                 before = [c for c in mine if c.time <= runs.start[k] or runs.start[k] < 0]
-                column[k] = before[-1].after if before else mine[0].before
+                if before:
+                    column[k] = before[-1].after
+                else:
+                    column[k] = mine[0].before
     return replace(runs, workload=replace(w, queue=queue, walltime=walltime))
 
 
@@ -328,7 +352,9 @@ def production_faults(runs: ReplayData, rows: Ints) -> Iterator[Violation]:
 
 
 def _end(booking: Booking) -> int:
-    return booking.end if booking.ended is None else booking.ended
+    if booking.ended is None:
+        return booking.end
+    return booking.ended
 
 
 def _accepted(record: ProductionRecord) -> list[tuple[int, Booking]]:
@@ -402,7 +428,9 @@ def rest_of(runs: ReplayData, rows: Ints, k: int) -> int:
 
 
 def _early_rows(runs: ReplayData) -> Sequence[int]:
-    rows: list[int] = [] if runs.history is None else runs.history.rows.tolist()
+    rows: list[int] = []
+    if runs.history is not None:
+        rows = runs.history.rows.tolist()
     return rows
 
 
@@ -554,7 +582,9 @@ def _left_at(runs: ReplayData, record: ProductionRecord, row: int) -> Iterator[V
     time = record.left_at.get(row)
     job = w.ids[row]
     queue = w.queues[int(w.queue[row])].name
-    ends = [] if runs.history is None else [a.end for a in runs.history.early if a.job == job]
+    ends = []
+    if runs.history is not None:
+        ends = [a.end for a in runs.history.early if a.job == job]
     if time is None or time < max(int(w.release[row]), *ends, 0):
         yield _job_fault(job, f"has left at {time}; expected a time at which it waits")
     elif any(e.kind == "delete" and e.subject == job and e.time == time for e in record.events):
@@ -570,7 +600,10 @@ def limits_of_killed(replay: ReplayData, due: Ints) -> Ints:
         return due
     limits = due.copy()
     w = replay.workload
-    saved = np.zeros(len(w), np.int64) if replay.history is None else replay.history.saved
+    if replay.history is None:
+        saved = np.zeros(len(w), np.int64)
+    else:
+        saved = replay.history.saved
     for row in {c.row for c in record.walltimes if replay.killed[c.row]}:
         start = int(replay.start[row])
         changes = [c for c in record.walltimes if c.row == row]
@@ -595,7 +628,9 @@ def ends_early(replay: ReplayData, row: int, nodes: Mapping[str, int]) -> bool:
     end = int(replay.end[row])
     limit = int(replay.workload.walltime[row])
     if replay.history is not None and replay.history.saved[row]:
-        restart = 0 if replay.preemption is None else replay.preemption.settings.restart
+        restart = 0
+        if replay.preemption is not None:
+            restart = replay.preemption.settings.restart
         limit = max(1, limit - int(replay.history.saved[row]) + restart)
     if _asked(replay, "delete", job, end) or _asked(replay, "requeue", job, end):
         return True
@@ -631,7 +666,9 @@ def attempt_faults(
         return
     left = departed(replay)
     stops = Stops(replay, others)
-    rights = None if preempted is None else Preempting(replay, preempted)
+    rights = None
+    if preempted is not None:
+        rights = Preempting(replay, preempted)
     ended: dict[int, int] = {}
     count: dict[int, int] = {}
     for k, a in zip(history.rows.tolist(), history.early, strict=True):
@@ -742,7 +779,9 @@ class Preempting:
         return ""
 
     def _kept(self, job: str, mode: str, ran: int) -> int | None:
-        return None if mode == "cancel" or job in self._leaves else self._rules.requeue.kept(ran)
+        if mode == "cancel" or job in self._leaves:
+            return None
+        return self._rules.requeue.kept(ran)
 
     def _ways(self, own: Owner, urgent: Owner) -> list[PreemptionWay]:
         """Return how a job may be preempted by an urgent one, in each of the partitions in which it may have run."""
@@ -794,13 +833,18 @@ def _begun_faults(
     ends = {r.job.id: r.true_end for r in replay.workload.running}
     for k, parts in found.begun.items():
         a = first.get(k)
-        attempted = () if a is None else (a.nodes, *a.further)
+        if a is not None:
+            attempted = (a.nodes, *a.further)
+        else:
+            attempted = ()
         for c, r in enumerate(parts):
             on = dict(attempted[c]) if c < len(attempted) else {}
             until = may_write_until(replay, ids[k], r.start, r.true_end)
             late = a is not None and a.end > until and (k, 1, a.end) not in left
             if a is None or a.start != r.start or late or (r.nodes and on != dict(r.nodes)):
-                is_what = "has no attempt" if a is None else f"ran from {a.start} to {a.end} on {on}"
+                is_what = "has no attempt"
+                if a is not None:
+                    is_what = f"ran from {a.start} to {a.end} on {on}"
                 expected = f"from {r.start}, to {r.true_end} at the latest, on {dict(r.nodes) or 'any nodes'}"
                 yield _fault(r.job.id, 1, f"runs at the begin and {is_what}; expected {expected}")
     for a in found.gone:
@@ -824,19 +868,27 @@ def _left_at_event(replay: ReplayData, a: Attempt) -> bool:
 
 def _asked(replay: ReplayData, kind: str, job: str, time: int) -> bool:
     """Return whether an event asks for this of a job at this time."""
-    events = () if replay.production is None else replay.production.events
+    if replay.production is not None:
+        events = replay.production.events
+    else:
+        events = ()
     return any((e.kind, e.subject, e.time) == (kind, job, time) for e in events)
 
 
 def _reserved_from(replay: ReplayData, nodes: Collection[str], time: int) -> bool:
     """Return whether a reservation of one of the nodes has started at this time."""
-    bookings = () if replay.production is None else replay.production.bookings
+    if replay.production is not None:
+        bookings = replay.production.bookings
+    else:
+        bookings = ()
     return any(b.start == time and b.accepted is not None and not set(b.nodes).isdisjoint(nodes) for b in bookings)
 
 
 def _node_changes(replay: ReplayData) -> tuple[Change, ...]:
     """Return the changes of the states of the nodes, from the begin of the replay on."""
-    return () if replay.states is None else replay.states.changes_from(replay.workload.begin)
+    if replay.states is None:
+        return ()
+    return replay.states.changes_from(replay.workload.begin)
 
 
 class Stops:
@@ -876,7 +928,8 @@ def _barred(changes: Sequence[Change], flag: str) -> list[Barred]:
     before: Bools | None = None
     for change in changes:
         allowed: Bools = getattr(change, flag)
-        before = np.ones_like(allowed) if before is None else before
+        if before is None:
+            before = np.ones_like(allowed)
         for n in np.flatnonzero(before & ~allowed).tolist():
             begun[n] = change.time, change.names[n]
         for n in np.flatnonzero(~before & allowed).tolist():
@@ -961,7 +1014,9 @@ def power_faults(replay: ReplayData, runs: Runs) -> Iterator[Violation]:
             yield Violation(name, 1, f"node {name!r} at {t}: {STATE_NAMES[new]} after {STATE_NAMES[old]}")
         took = t - since.get(n, t - least[new])
         if took < least[new] or (took > least[new] and new in (OFF, ON)):
-            exactly = "at least " if new in (BOOTING, SHUTTING_DOWN) else ""
+            exactly = ""
+            if new in (BOOTING, SHUTTING_DOWN):
+                exactly = "at least "
             text = f"node {name!r} at {t}: {STATE_NAMES[new]} after {took} s {STATE_NAMES[old]}; expected {exactly}{least[new]} s"
             yield Violation(name, abs(took - least[new]), text)
         if old == ON:

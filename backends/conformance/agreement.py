@@ -54,7 +54,9 @@ class Shifted(Copy):
         e = super().attribute(atom)
         if atom.field not in ("start", "end"):
             return e
-        return e + self.shift * v.presence if v.optional else e + self.shift
+        if v.optional:
+            return e + self.shift * v.presence
+        return e + self.shift
 
 
 class Permuted(Copy):
@@ -141,7 +143,9 @@ class Contender(NamedTuple):
     def options(self) -> dict[str, Any]:
         """The options of the backend: its lowering, if the label names one."""
         lowering = self.label.partition(":")[2]
-        return {"lowering": lowering} if lowering else {}
+        if lowering:
+            return {"lowering": lowering}
+        return {}
 
     def solve(self, model: Model, limits: Limits, start: Assignment | None = None) -> Result:
         """Solve a model, optionally from a warm start."""
@@ -263,7 +267,10 @@ def _check(model: Model, truth: Truth, contender: Contender, check: str, limits:
     kind = {"shifted": Shifted, "permuted": Permuted, "roomier": Roomier}[check]
     copied = kind(model)
     result = contender.solve(copied.model, limits)
-    wrong = not_worse(model, truth, result) if kind is Roomier else judge(model, truth, brought_back(copied, result))
+    if kind is Roomier:
+        wrong = not_worse(model, truth, result)
+    else:
+        wrong = judge(model, truth, brought_back(copied, result))
     return result.status not in OPEN, wrong
 
 
@@ -322,7 +329,9 @@ def compare(model: Model, left: Sequence[Number], right: Sequence[Number]) -> in
     """
     for a, b in zip(left, right, strict=True):
         if not close(a, b):
-            return -1 if (a < b) == (model.sense == "minimize") else 1
+            if (a < b) == (model.sense == "minimize"):
+                return -1
+            return 1
         if abs(a - b) > NEARLY_ZERO:
             return 0
     return 0
@@ -341,7 +350,10 @@ def _false_objective(model: Model, truth: Truth, result: Result) -> list[str]:
 
 
 def _false_bound(model: Model, truth: Truth, result: Result) -> list[str]:
-    bound = result.bound[0] if isinstance(result.bound, tuple) else result.bound
+    if isinstance(result.bound, tuple):
+        bound = result.bound[0]
+    else:
+        bound = result.bound
     if bound is None or not truth.objectives:
         return []
     if compare(model, (truth.objectives[0],), (bound,)) < 0:
@@ -363,7 +375,9 @@ def _false_conflict(model: Model, result: Result) -> list[str]:
         best = brute_force(Reduced(model, named).model).best
     except EnumerationError:
         return []
-    return [f"the constraints of the conflict {sorted(named)} have the solution {best}"] if best else []
+    if best:
+        return [f"the constraints of the conflict {sorted(named)} have the solution {best}"]
+    return []
 
 
 class Keeper:
@@ -423,7 +437,10 @@ def _numbers(a: Assignment) -> tuple[list[bool], list[int], list[int], list[int]
 def brought_back(copied: Copy, result: Result) -> Result:
     """Convert the result on a copy to a result on the original model. The names in a conflict stay."""
     converted = copy.copy(result)
-    converted.assignment = None if result.assignment is None else copied.back(result.assignment)
+    if result.assignment is None:
+        converted.assignment = None
+    else:
+        converted.assignment = copied.back(result.assignment)
     return converted
 
 
@@ -431,7 +448,9 @@ def _values(result: Result) -> tuple[float, ...]:
     """Return the values of all objectives of a result; () if there are none."""
     if result.objective is None:
         return ()
-    return result.objective if isinstance(result.objective, tuple) else (result.objective,)
+    if isinstance(result.objective, tuple):
+        return result.objective
+    return (result.objective,)
 
 
 def not_worse(model: Model, truth: Truth, result: Result) -> list[str]:

@@ -116,7 +116,9 @@ def domain(variable: Variable) -> list[Value]:
         return list(range(variable.lo, variable.hi + 1))
     starts = itertools.chain.from_iterable(range(lo, hi + 1) for lo, hi in variable.windows)
     sizes = range(variable.size_lo, variable.size_hi + 1)
-    absent: list[Value] = [None] if variable.optional else []
+    absent: list[Value] = []
+    if variable.optional:
+        absent = [None]
     return absent + [(s, s + size) for s in starts for size in sizes]
 
 
@@ -206,14 +208,20 @@ def _prefixes(items: list[T]) -> Iterator[tuple[T, ...]]:
 
 
 def _deepest(interval: Interval, demand: int | Linear, depth: dict[Variable, int]) -> int:
-    below = variables_of(demand) if isinstance(demand, Linear) else set()
+    if isinstance(demand, Linear):
+        below = variables_of(demand)
+    else:
+        below = set()
     return max([depth[interval], *(depth[v] for v in below)])
 
 
 class _Enumeration:
     def __init__(self, model: Model, node_limit: int) -> None:
         self.model = model
-        self.sign = 1 if model.sense == "minimize" else -1
+        if model.sense == "minimize":
+            self.sign = 1
+        else:
+            self.sign = -1
         self.nodes_left = node_limit
         self.order = _order(model)
         self.domains = [domain(v) for v in self.order]
@@ -242,14 +250,19 @@ class _Enumeration:
         """Search the whole tree."""
         if self._allowed(self.at_once):
             self._descend(0)
-        objectives = tuple(self.model.value(e, self.best) for e in self.model.objectives) if self.best else ()
+        if self.best:
+            objectives = tuple(self.model.value(e, self.best) for e in self.model.objectives)
+        else:
+            objectives = ()
         return Truth(self.best, objectives, self.first)
 
     def _descend(self, depth: int) -> bool:
         """Try all values of the variables from this depth on; return True to end the search."""
         if depth == len(self.order):
             return self._found()
-        known = self.known[depth] if depth == 0 or self.known[depth] > self.known[depth - 1] else 0
+        known = 0
+        if depth == 0 or self.known[depth] > self.known[depth - 1]:
+            known = self.known[depth]
         for value in self.domains[depth]:
             self.nodes_left -= 1
             if self.nodes_left < 0:
@@ -279,7 +292,9 @@ class _Enumeration:
             return False
         if self.best is None:
             return True
-        return values < self.values[:known] if known == len(self.values) else values <= self.values[:known]
+        if known == len(self.values):
+            return values < self.values[:known]
+        return values <= self.values[:known]
 
     def _found(self) -> bool:
         try:

@@ -148,7 +148,9 @@ class TransitionsDropped(Copy):
 
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
-        return NoOverlap(self.several(c.intervals)) if isinstance(c, NoOverlap) else super().constraint(c)
+        if isinstance(c, NoOverlap):
+            return NoOverlap(self.several(c.intervals))
+        return super().constraint(c)
 
 
 class TransitionsTransposed(Copy):
@@ -175,7 +177,10 @@ class TransitionsOfNeighbours(Copy):
                 for j in range(n):
                     if k not in (i, j):
                         detour = least[i][k] + max(1, c.intervals[k].size_lo) + least[k][j]
-                        least[i][j] = detour if detour < least[i][j] else least[i][j]
+                        if detour < least[i][j]:
+                            least[i][j] = detour
+                        else:
+                            least[i][j] = least[i][j]
         return NoOverlap(self.several(c.intervals), tuple(map(tuple, least)))
 
 
@@ -239,11 +244,16 @@ def faulty(fault: type[Copy], model: Model) -> Result:
     values = tuple(model.value(e, answer) for e in model.objectives)
     objective: Any = values
     if len(values) < 2:
-        objective = values[0] if values else None
+        objective = None
+        if values:
+            objective = values[0]
     bound: Any = objective
     if values and issubclass(fault, FalseBound):
         first = fault.bound(values[0], 1 if model.sense == "minimize" else -1)
-        bound = (first, *values[1:]) if len(values) > 1 else first
+        if len(values) > 1:
+            bound = (first, *values[1:])
+        else:
+            bound = first
     return Result("optimal", fault.__name__, None, objective, bound, assignment=answer, model=model)
 
 
@@ -481,7 +491,9 @@ class LevelWindowShort(Copy):
     def level(self, c: Level) -> Level:
         """Return the copy of a level, with the fault."""
         copied = super().level(c)
-        return copied if copied.window is None else replace(copied, window=(copied.window[0] + 1, copied.window[1] + 1))
+        if copied.window is None:
+            return copied
+        return replace(copied, window=(copied.window[0] + 1, copied.window[1] + 1))
 
 
 class DirectTransitionsOfAllPairs(Copy):
@@ -534,7 +546,9 @@ class IdleTimeAllowed(Copy):
 
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
-        return NoOverlap(self.several(c.intervals)) if isinstance(c, NoIdle) else super().constraint(c)
+        if isinstance(c, NoIdle):
+            return NoOverlap(self.several(c.intervals))
+        return super().constraint(c)
 
 
 class SamePresencesAlone(Copy):
@@ -578,7 +592,9 @@ class StateTransitionsDropped(Copy):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
         copied = super().constraint(c)
-        return replace(copied, transitions=()) if isinstance(copied, StateFunction) else copied
+        if isinstance(copied, StateFunction):
+            return replace(copied, transitions=())
+        return copied
 
 
 class StateAlignmentSwapped(Copy):
@@ -772,7 +788,9 @@ class DomainOfAbsent(Copy):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
         copied = super().constraint(c)
-        return replace(copied, interval=None) if isinstance(copied, InDomain) else copied
+        if isinstance(copied, InDomain):
+            return replace(copied, interval=None)
+        return copied
 
 
 class SpanCovers(Copy):
@@ -816,7 +834,9 @@ class IsomorphismCounts(Copy):
             return copied
         first, second = (total([v.presence for v in side]) for side in (copied.first, copied.second))
         both = first == second
-        return both if both.expr.terms else super().constraint(c)
+        if both.expr.terms:
+            return both
+        return super().constraint(c)
 
 
 class CapacityAtMost(Copy):
@@ -841,7 +861,9 @@ class LagOfAbsent(Copy):
             return copied
         left, right = copied.ends
         late = left + copied.delay <= right
-        return late if late.expr.terms else copied
+        if late.expr.terms:
+            return late
+        return copied
 
 
 class MaximumLagForgotten(Copy):
@@ -850,7 +872,9 @@ class MaximumLagForgotten(Copy):
     def constraint(self, c: Constraint) -> Constraint | None:
         """Return the copy of a constraint, with the fault."""
         copied = super().constraint(c)
-        return replace(copied, at_most=None) if isinstance(copied, VariableDelay) else copied
+        if isinstance(copied, VariableDelay):
+            return replace(copied, at_most=None)
+        return copied
 
 
 STRUCTURE_FAULTS: tuple[type[Copy], ...] = (

@@ -250,7 +250,10 @@ class RandomStates:
                 self.used.add("batches")
                 self.model.add(cumulative(several, [rng.randint(1, 2) for _ in several], rng.randint(2, 3)), "capacity")
         ends = [v.end for v in several]
-        aim = latest(ends) if rng.random() < 0.3 else total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
+        if rng.random() < 0.3:
+            aim = latest(ends)
+        else:
+            aim = total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
         absent = total([1 - v.presence for v in several])
         if rng.random() < 0.9:
             self.used.add("minimize")
@@ -360,14 +363,20 @@ class RandomLevels:
         pulses = rng.random() < 0.2
         for _ in range(rng.randint(2, 4)):
             v = rng.choice(self.model.intervals)
-            maker = pulse if pulses else rng.choice([at_start, at_end, pulse])
+            if pulses:
+                maker = pulse
+            else:
+                maker = rng.choice([at_start, at_end, pulse])
             self.used.add(maker.__name__)
             made = made + maker(v, self._height(pulses))
         if not pulses and rng.random() < 0.6:
             self.used.add("step_at")
             made = made + step_at(self.first + rng.randint(-1, 3), rng.choice([1, 2, 3, -1]))
         lo = rng.choice([None, 0, 0, 0, -1, -2])
-        hi = rng.choice([None, 1, 2, 3]) if lo is not None else rng.choice([1, 2, 3])
+        if lo is not None:
+            hi = rng.choice([None, 1, 2, 3])
+        else:
+            hi = rng.choice([1, 2, 3])
         draw = rng.random()
         if draw < 0.25:
             self.used.add("level always")
@@ -381,7 +390,9 @@ class RandomLevels:
 
     def _raised(self, lo: int | None, hi: int | None) -> int | None:
         """Return a least level that may be above 0, which is possible in a window."""
-        return 1 if lo == 0 and hi != 0 and self.rng.random() < 0.4 else lo
+        if lo == 0 and hi != 0 and self.rng.random() < 0.4:
+            return 1
+        return lo
 
     def _height(self, positive: bool) -> int | Linear:
         rng = self.rng
@@ -390,7 +401,9 @@ class RandomLevels:
             return rng.choice([1, 1, 2] if positive else [1, 2, -1]) * self.units + (
                 0 if positive else rng.choice([0, 0, -1])
             )
-        return rng.randint(0, 2) if positive else rng.choice([1, 1, 2, -1, -1, -2])
+        if positive:
+            return rng.randint(0, 2)
+        return rng.choice([1, 1, 2, -1, -1, -2])
 
 
 def random_levels(seed: int) -> tuple[Model, set[str]]:
@@ -430,9 +443,14 @@ class RandomSequences:
         detour = rng.random() < 0.35
         self.squeeze = not detour and rng.random() < 0.25
         two = not detour and not self.squeeze and rng.random() < 0.75
-        n = 2 if two and rng.random() < 0.6 else 3
+        n = 3
+        if two and rng.random() < 0.6:
+            n = 2
         if not two:
-            n = 3 if detour or self.squeeze else rng.choice([2, 3, 3, 4])
+            if detour or self.squeeze:
+                n = 3
+            else:
+                n = rng.choice([2, 3, 3, 4])
         self.machines = [self._machine(k, n, small=two or n == 4) for k in range(2 if two else 1)]
         if detour:
             self.model.add(self._detour(), "detour")
@@ -444,7 +462,9 @@ class RandomSequences:
             self.used.add("same sequence")
             self.model.add(same_sequence(*self.machines), "same")
         if not self.squeeze:
-            least = 0 if detour else 1
+            least = 1
+            if detour:
+                least = 0
             for k in range(rng.randint(least, 3)):
                 self.model.add(self._constraint(rng.choice(self.machines)), f"sequence {k + 1}")
         self._objective()
@@ -474,9 +494,13 @@ class RandomSequences:
             return machine.no_idle()
         if kind in ("first", "last"):
             one = rng.choice(machine.intervals)
-            return machine.first(one) if kind == "first" else machine.last(one)
+            if kind == "first":
+                return machine.first(one)
+            return machine.last(one)
         one, other = rng.sample(machine.intervals, 2)
-        return machine.before(one, other) if kind == "before" else machine.previous(one, other)
+        if kind == "before":
+            return machine.before(one, other)
+        return machine.previous(one, other)
 
     def _times(self) -> list[list[int]]:
         """Return random times between three types."""
@@ -496,7 +520,11 @@ class RandomSequences:
         rng = self.rng
         intervals = self.model.intervals
         ends = [v.end for v in intervals]
-        aim: Linear = latest(ends) if rng.random() < 0.3 else total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
+        aim: Linear
+        if rng.random() < 0.3:
+            aim = latest(ends)
+        else:
+            aim = total(ends, [rng.choice([1, 1, 2, -1]) for _ in ends])
         aim = aim + rng.choice([0, 5]) * total([1 - v.presence for v in intervals])
         machine = rng.choice(self.machines)
         draw = rng.random()
@@ -597,7 +625,10 @@ class RandomArithmetic:
         draw = rng.random()
         if draw < 0.15:
             return
-        sense = self.model.minimize if draw < 0.6 else self.model.maximize
+        if draw < 0.6:
+            sense = self.model.minimize
+        else:
+            sense = self.model.maximize
         self.used.add("minimize" if draw < 0.6 else "maximize")
         parts = [v.end for v in self.model.intervals] + list(self.model.integers)
         weights = [rng.choice([1, 1, 2, -1]) for _ in parts]
@@ -615,10 +646,15 @@ class RandomArithmetic:
 
     def _sum(self, depth: int) -> Linear:
         rng = self.rng
-        made = self._leaf() if depth == 0 or rng.random() < 0.4 else self._function(depth - 1)
+        if depth == 0 or rng.random() < 0.4:
+            made = self._leaf()
+        else:
+            made = self._function(depth - 1)
         if rng.random() < 0.4:
             made = made + rng.choice([1, -1, 2]) * self._leaf()
-        return made + rng.choice([0, 0, 1, -2]) if rng.random() < 0.4 else made
+        if rng.random() < 0.4:
+            return made + rng.choice([0, 0, 1, -2])
+        return made
 
     def _function(self, depth: int) -> Linear:
         makers: dict[str, Callable[[int], Linear]] = {
@@ -652,14 +688,19 @@ class RandomArithmetic:
     def _compared(self, e: Linear) -> Comparison:
         """Return a comparison of an expression of whole numbers with a value within its bounds."""
         low, high = (int(b) for b in Bounds().of(e))
-        edge = self.rng.randint(low, high) if self.rng.random() < 0.5 else (low + high) // 2
+        if self.rng.random() < 0.5:
+            edge = self.rng.randint(low, high)
+        else:
+            edge = (low + high) // 2
         sign = self.rng.choice(["<=", ">=", "==", "!="])
         self.used.add(sign)
         if sign == "<=":
             return e <= edge
         if sign == ">=":
             return e >= edge
-        return e == edge if sign == "==" else e != edge
+        if sign == "==":
+            return e == edge
+        return e != edge
 
     # Constraints
 
@@ -682,14 +723,18 @@ class RandomArithmetic:
             return ~self._condition(depth - 1)
         both = [self._condition(depth - 1) for _ in range(rng.randint(2, 3))]
         self.used.add("or" if draw < 0.8 else "and")
-        return any_of(both) if draw < 0.8 else all_of(both)
+        if draw < 0.8:
+            return any_of(both)
+        return all_of(both)
 
     def _precedence(self) -> Precedence | VariableDelay:
         rng = self.rng
         before, after = rng.sample(self.model.intervals, 2)
         delay = rng.choice([0, 0, 1, -2])
         self.used.add("precedence as condition")
-        at_most = delay + rng.randint(0, 3) if rng.random() < 0.3 else None
+        at_most = None
+        if rng.random() < 0.3:
+            at_most = delay + rng.randint(0, 3)
         return rng.choice(PRECEDENCES)(before, after, delay, at_most=at_most)
 
     def _conditions(self) -> Comparison:

@@ -87,7 +87,9 @@ class RandomExpressions:
         rng = self.rng
         known = [linear(v.presence) for v in self.model.intervals if v.optional]
         known += [linear(x) for x in self.model.integers if (x.lo, x.hi) == (0, 1)]
-        return rng.choice(known) if known and rng.random() < 0.8 else self._holds(0)
+        if known and rng.random() < 0.8:
+            return rng.choice(known)
+        return self._holds(0)
 
     def function(self, depth: int) -> Linear:
         """Return a function whose operands have the given depth."""
@@ -133,11 +135,17 @@ class RandomExpressions:
     def _element(self, depth: int) -> Linear:
         """Return an element of an array at an expression; some arrays are too short or shifted for its values."""
         rng = self.rng
-        e = self.integral(depth) if rng.random() < 0.4 else linear(self._leaf())
+        if rng.random() < 0.4:
+            e = self.integral(depth)
+        else:
+            e = linear(self._leaf())
         lo, hi = (int(b) for b in Bounds().of(e))
         if rng.random() < 0.3:
             lo += rng.randint(-1, 1)
-        count = (hi - lo + 1 or 1) if rng.random() < 0.6 else rng.randint(1, 6)
+        if rng.random() < 0.6:
+            count = hi - lo + 1 or 1
+        else:
+            count = rng.randint(1, 6)
         values: list[int | float] = [rng.randint(-3, 6) for _ in range(count if count < 40 else 40)]
         if rng.random() < 0.15:
             values = [v + 0.5 for v in values]
@@ -148,10 +156,15 @@ class RandomExpressions:
         rng = self.rng
         e = self.linear(depth, rng.random() < 0.2)
         lo, hi = Bounds().of(e)
-        x = int(lo) - 1 if lo < 0 else int(lo)
+        if lo < 0:
+            x = int(lo) - 1
+        else:
+            x = int(lo)
         points = [(x, rng.randint(-3, 5))]
         while len(points) < 2 or (points[-1][0] < hi and len(points) < 8):
-            gap = rng.choice(GAPS) if hi - points[-1][0] < 12 else 20
+            gap = 20
+            if hi - points[-1][0] < 12:
+                gap = rng.choice(GAPS)
             points.append((points[-1][0] + gap, rng.randint(-3, 5)))
         if len(points) > 2 and rng.random() < 0.2:
             points.pop(rng.choice([0, -1]))
@@ -185,7 +198,10 @@ class RandomTransitions:
                 yield from kind()
 
     def _some(self, least: int, most: int, among: list[Interval] | None = None) -> list[Interval]:
-        intervals = self.model.intervals if among is None else among
+        if among is None:
+            intervals = self.model.intervals
+        else:
+            intervals = among
         return self.rng.sample(intervals, min(len(intervals), self.rng.randint(least, most)))
 
     def _all_or_none(self) -> Iterator[Constraint]:
@@ -217,7 +233,10 @@ class RandomTransitions:
         chosen = self._some(2, 3)
         self.used.add("cycle of lags")
         for k, v in enumerate(chosen):
-            delay = self.rng.choice([0, 0, 1, -1]) if k + 1 < len(chosen) else -self.rng.randint(2, 8)
+            if k + 1 < len(chosen):
+                delay = self.rng.choice([0, 0, 1, -1])
+            else:
+                delay = -self.rng.randint(2, 8)
             kind = self.rng.choice([start_before_start, start_before_start, end_before_start, end_before_end])
             yield kind(v, chosen[(k + 1) % len(chosen)], delay)
 
@@ -299,7 +318,9 @@ class RandomPattern:
         for k, members in enumerate(self.machines):
             if len(members) > 1:
                 rng.shuffle(members)
-                times = [[rng.choice([0, 1, 1, 2]) for _ in members] for _ in members] if transitions else None
+                times = None
+                if transitions:
+                    times = [[rng.choice([0, 1, 1, 2]) for _ in members] for _ in members]
                 made = no_overlap(members, times)
                 if made.timed:
                     self.used.add("transitions")
@@ -319,10 +340,15 @@ class RandomPattern:
         self.machines = [[] for _ in range(workers)]
         tasks = [self._task(f"t{k}", (s := rng.randint(1, 3), s)) for k in range(2)]
         for v in tasks:
-            skills = [workers, 1] if rng.random() < 0.5 else [rng.randint(2, workers)]
+            if rng.random() < 0.5:
+                skills = [workers, 1]
+            else:
+                skills = [rng.randint(2, workers)]
             for skilled in rng.sample(skills, len(skills)):
                 who = rng.sample(range(workers), skilled)
-                count = rng.randint(1, 2) if skilled > 1 else 1
+                count = 1
+                if skilled > 1:
+                    count = rng.randint(1, 2)
                 for worker, o in zip(who, self._options(v, [(v.size_lo, v.size_hi)] * skilled, count), strict=True):
                     self.machines[worker].append(o)
         if rng.random() < 0.3:
@@ -429,12 +455,18 @@ def random_model(seed: int) -> RandomModel:
         return RandomModel(made.model, frozenset(made.used))
     if seed % PATTERN_PERIOD == ARITHMETIC:
         k = seed // PATTERN_PERIOD
-        model, used = random_levels(k) if k % LEVEL_PERIOD == 0 else random_arithmetic(k)
+        if k % LEVEL_PERIOD == 0:
+            model, used = random_levels(k)
+        else:
+            model, used = random_arithmetic(k)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     if seed % SEQUENCE_PERIOD == SEQUENCE:
         k = seed // SEQUENCE_PERIOD
-        model, used = random_states(k) if k % STATE_PERIOD == 0 else random_sequences(k)
+        if k % STATE_PERIOD == 0:
+            model, used = random_states(k)
+        else:
+            model, used = random_sequences(k)
         model.name = f"random {seed}"
         return RandomModel(model, frozenset(used))
     return general_model(seed)
@@ -457,7 +489,9 @@ def general_model(seed: int) -> RandomModel:
 
 
 def _declared(v: Interval) -> list[tuple[int, int]] | None:
-    return None if v.declared_windows is None else list(v.declared_windows)
+    if v.declared_windows is None:
+        return None
+    return list(v.declared_windows)
 
 
 class _Maker:
@@ -468,7 +502,9 @@ class _Maker:
         )  # separate, so that the choice of large numbers changes nothing else
         self.used: set[str] = set()
         self.spread = self.rng.random() < 0.2  # most intervals have no windows, with the default or a given horizon
-        horizon = self.rng.randint(3, 7) if self.spread and self.rng.random() < 0.5 else None
+        horizon = None
+        if self.spread and self.rng.random() < 0.5:
+            horizon = self.rng.randint(3, 7)
         self.open = horizon is None
         self.model = Model(f"random {seed}", horizon)
         self.origin = self.rng.choice([0] * 6 + [-4, -2, 3])
@@ -503,7 +539,9 @@ class _Maker:
         """Return the values of a variable; of an interval without windows, those up to ``OPEN``."""
         if isinstance(variable, Interval) and variable.declared_windows is None and self.open:
             sizes = range(variable.size_lo, variable.size_hi + 1)
-            absent: list[Value] = [None] if variable.optional else []
+            absent: list[Value] = []
+            if variable.optional:
+                absent = [None]
             return absent + [(s, s + size) for s in range(OPEN + 1) for size in sizes]
         return domain(variable)
 
@@ -524,14 +562,22 @@ class _Maker:
     def _interval(self, optional: bool | None = None, like: Interval | None = None) -> Interval | None:
         """Add an interval (often like ``like``); return None if the model would have too many assignments."""
         rng = self.rng
-        optional = rng.random() < 0.4 if optional is None else optional
+        if optional is None:
+            optional = rng.random() < 0.4
         size = self._size()
-        start = None if self.spread and rng.random() < 0.7 else self._windows()
+        if self.spread and rng.random() < 0.7:
+            start = None
+        else:
+            start = self._windows()
         if like is not None:
-            size = (like.size_lo, like.size_hi) if rng.random() < 0.7 else size
-            start = _declared(like) if rng.random() < 0.6 else start
+            if rng.random() < 0.7:
+                size = (like.size_lo, like.size_hi)
+            if rng.random() < 0.6:
+                start = _declared(like)
         if start is None:
-            places = OPEN if self.open else 8
+            places = 8
+            if self.open:
+                places = OPEN
         else:
             places = sum(b - a + 1 for a, b in start)
         count = places * (size[1] - size[0] + 1) + optional
@@ -540,14 +586,20 @@ class _Maker:
         self.room /= count
         made = self.model.interval(f"i{len(self.model.intervals)}", size, start, optional)
         self._note_interval(made, start is None)
-        self.reference[made] = rng.choice(self._domain(made)) if rng.random() < 0.8 else self._domain(made)[0]
+        if rng.random() < 0.8:
+            self.reference[made] = rng.choice(self._domain(made))
+        else:
+            self.reference[made] = self._domain(made)[0]
         return made
 
     def _size(self) -> tuple[int, int]:
         draw = self.rng.random()
         if draw < 0.1:
             return 0, 0
-        lo = self.rng.choice([0, 1, 2, 3]) if draw < 0.4 else self.rng.randint(1, 4)
+        if draw < 0.4:
+            lo = self.rng.choice([0, 1, 2, 3])
+        else:
+            lo = self.rng.randint(1, 4)
         return lo, lo + (self.rng.randint(1, 2) if draw < 0.4 else 0)
 
     def _windows(self) -> list[tuple[int, int]]:
@@ -560,7 +612,9 @@ class _Maker:
         return [(lo, lo + rng.randint(0, 4))]
 
     def _note_interval(self, v: Interval, default: bool) -> None:
-        sizes = "fixed size" if v.size_lo == v.size_hi else "variable size"
+        sizes = "variable size"
+        if v.size_lo == v.size_hi:
+            sizes = "fixed size"
         self.used.add("zero size" if v.size_hi == 0 else sizes)
         for occurs, construct in (
             (v.size_lo == 0 < v.size_hi, "size from zero"),
@@ -578,14 +632,18 @@ class _Maker:
             self.used.add("boolean")
             lo, hi = 0, 1
         else:
-            lo = rng.randint(-3, 2) if lo is None else lo
+            if lo is None:
+                lo = rng.randint(-3, 2)
             hi = lo + rng.randint(0, 3)
             self.used.add("negative integer" if lo < 0 else "integer")
         if hi - lo + 1 > self.room:
             return None
         self.room /= hi - lo + 1
         name = f"x{len(self.model.integers)}"
-        made = self.model.boolean(name) if (lo, hi) == (0, 1) else self.model.integer(name, lo, hi)
+        if (lo, hi) == (0, 1):
+            made = self.model.boolean(name)
+        else:
+            made = self.model.integer(name, lo, hi)
         self.reference[made] = rng.randint(lo, hi)
         return made
 
@@ -601,7 +659,10 @@ class _Maker:
         options = [o for o in (self._interval(True, like=master) for _ in range(rng.randint(2, 3))) if o]
         if not options:
             return []
-        count = 1 if rng.random() < 0.55 else rng.randint(2, 3)
+        if rng.random() < 0.55:
+            count = 1
+        else:
+            count = rng.randint(2, 3)
         self.used.add("alternative of 1" if count == 1 else "alternative of several")
         if master.optional:
             self.used.add("optional alternative")
@@ -691,7 +752,9 @@ class _Maker:
     def _enlarged(self, c: Comparison) -> Comparison:
         """Return an equivalent comparison: multiplied by a factor, bounds of an inequality loosened by less than it."""
         factor = self.scaling.choice(LARGE)
-        rest = 0 if c.lo == c.hi else self.scaling.randrange(factor)
+        rest = 0
+        if c.lo != c.hi:
+            rest = self.scaling.randrange(factor)
         lo, hi = (side if math.isinf(side) else factor * int(side) for side in (c.lo, c.hi))
         self.used.add("large coefficients")
         return Comparison(factor * c.expr, lo - rest, hi + rest)
@@ -709,13 +772,18 @@ class _Maker:
             value += 0.5  # a fractional bound of an expression that is a whole number
         if not integral or not isinstance(value, int):
             self.used.add("real comparison")
-            sign = "<=" if sign == "<" else sign
+            if sign == "<":
+                sign = "<="
         self.used.add(sign)
         if sign == "==":
-            return e == value if rng.random() < 0.85 else e == value + slack
+            if rng.random() < 0.85:
+                return e == value
+            return e == value + slack
         if sign == ">=":
             return e >= value - slack
-        return e < value + slack + 1 if sign == "<" else e <= value + slack
+        if sign == "<":
+            return e < value + slack + 1
+        return e <= value + slack
 
     def _at_reference(self, e: Linear) -> int | float:
         """Return a value of the expression: at the reference assignment or, if undefined there, at a random one."""
@@ -736,13 +804,17 @@ class _Maker:
         if draw < 0.12:
             self.used.add("no objective")
             return
-        count = rng.randint(2, 3) if draw < 0.3 else 1
+        count = 1
+        if draw < 0.3:
+            count = rng.randint(2, 3)
         objectives = [self._objective() for _ in range(count)]
         if count > 1:
             self.used.add("lexicographic")
         if any(not e.integral for e in objectives):
             self.used.add("real objective")
-        sense = "minimize" if rng.random() < 0.65 else "maximize"
+        sense = "maximize"
+        if rng.random() < 0.65:
+            sense = "minimize"
         self.used.add(sense)
         getattr(self.model, sense)(objectives if count > 1 else objectives[0])
 

@@ -140,7 +140,9 @@ def _constraint(c: Constraint) -> str:
                 f"sl.cumulative({_several(intervals)}, [{heights}], {steps[0][1] if len(steps) == 1 else list(steps)})"
             )
         case NoOverlap(intervals, transitions):
-            times = f", transitions={[list(row) for row in transitions]}" if transitions else ""
+            times = ""
+            if transitions:
+                times = f", transitions={[list(row) for row in transitions]}"
             return f"sl.no_overlap({_several(intervals)}{times})"
         case AllOrNone(intervals):
             return f"sl.all_or_none({_several(intervals)})"
@@ -149,7 +151,9 @@ def _constraint(c: Constraint) -> str:
         case Synchronize(a, others):
             return f"sl.synchronize({_name(a)}, {_several(others)})"
         case Precedence(before, after, delay, kind, at_most):
-            most = "" if at_most is None else f", at_most={at_most}"
+            most = ""
+            if at_most is not None:
+                most = f", at_most={at_most}"
             return f"sl.{kind}({_name(before)}, {_name(after)}, {delay}{most})"
         case AllDifferent(expressions):
             return f"sl.all_different([{', '.join(map(_linear, expressions))}])"
@@ -158,8 +162,11 @@ def _constraint(c: Constraint) -> str:
         case Level(changes, steps, lo, hi, window, during):
             parts = [f"sl.{e}({_name(v)}, {h if isinstance(h, int) else _linear(h)})" for e, v, h in changes]
             parts += [f"sl.step_at({time}, {amount})" for time, amount in steps]
-            when = "" if window is None else f", window={window}"
-            when = when if during is None else f", during={_name(during)}"
+            when = ""
+            if window is not None:
+                when = f", window={window}"
+            if during is not None:
+                when = f", during={_name(during)}"
             return f"sl.always_in({' + '.join(parts)}, {lo}, {hi}{when})"
         case Order(intervals, one, kind, other):
             names = ", ".join(_name(v) for v in (one, other) if v is not None)
@@ -215,7 +222,9 @@ def _comparison(c: Comparison) -> str:
     left = _linear(c.expr)
     if c.lo == c.hi:
         return f"{left} == {c.hi}"
-    return f"{left} <= {c.hi}" if c.lo == -math.inf else f"{left} >= {c.lo}"
+    if c.lo == -math.inf:
+        return f"{left} <= {c.hi}"
+    return f"{left} >= {c.lo}"
 
 
 def _linear(e: Linear) -> str:
@@ -409,7 +418,9 @@ def disagreements(examined: Sequence[Case]) -> list[tuple[Case, Verdict]]:
 def complaints(examined: Sequence[Case], labels: Sequence[str], caught: dict[str, int | None]) -> list[str]:
     """Return the reasons why the run fails; shares of constructs are checked for 200 models and more."""
     wrong = disagreements(examined)
-    reasons = [how_many(len(wrong), "wrong answer")] if wrong else []
+    reasons = []
+    if wrong:
+        reasons = [how_many(len(wrong), "wrong answer")]
     reasons += [f"the planted fault {name} was not caught" for name, k in caught.items() if k is None]
     known = [c for c in examined if c.feasible is not None]
     if len(known) < 0.98 * len(examined):
@@ -421,13 +432,11 @@ def complaints(examined: Sequence[Case], labels: Sequence[str], caught: dict[str
     if len(examined) >= 200:
         counts = _construct_counts(examined)
         rare = [c for c in CONSTRUCTS if counts[c] < LEAST_SHARE * len(examined)]
-        reasons += [f"too few models contain: {', '.join(rare)}"] if rare else []
+        if rare:
+            reasons += [f"too few models contain: {', '.join(rare)}"]
         infeasible = sum(not c.feasible for c in known)
-        reasons += (
-            [f"only {how_many(infeasible, 'model', verb='are')} infeasible"]
-            if infeasible < LEAST_INFEASIBLE * len(examined)
-            else []
-        )
+        if infeasible < LEAST_INFEASIBLE * len(examined):
+            reasons += [f"only {how_many(infeasible, 'model', verb='are')} infeasible"]
     return reasons
 
 

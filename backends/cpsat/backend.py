@@ -121,7 +121,9 @@ def _convert_one(p: Parameter, field: Any) -> Value:
         return p.as_text()
     if field.type in (field.TYPE_DOUBLE, field.TYPE_FLOAT):
         return p.as_float()
-    bits = 31 if field.type == field.TYPE_INT32 else 63
+    bits = 63
+    if field.type == field.TYPE_INT32:
+        bits = 31
     return p.as_int(-(2**bits), 2**bits - 1)
 
 
@@ -140,7 +142,9 @@ def _message(values: Mapping[str, Value]) -> Any:
     message = _new_message()
     for name, value in values.items():
         field = message.DESCRIPTOR.fields_by_name[name]
-        texts = str(value).split("+") if _repeated(field) else None
+        texts = None
+        if _repeated(field):
+            texts = str(value).split("+")
         if field.type == field.TYPE_ENUM:
             numbers = [field.enum_type.values_by_name[t].number for t in texts or [str(value)]]
             if texts is None:
@@ -268,7 +272,10 @@ def _restart_often(p: Any) -> None:
     Other searches improve such objectives second by second. Measured on profit problems of 12 to 16 jobs on 3 nodes:
     this search proves them in 1 to 4 s on one thread; the default search proves one of them in 30 s.
     """
-    own = p if p.num_workers == 1 else type(p)()
+    if p.num_workers == 1:
+        own = p
+    else:
+        own = type(p)()
     own.search_branching = (
         cp_model.PORTFOLIO_WITH_QUICK_RESTART_SEARCH
     )  # "for testing": an order of branching, no inference
@@ -469,12 +476,17 @@ class CompiledCpSat:
         objective = self.lowering.objective
         if objective is None or not math.isfinite(bound):
             return None
-        error = objective.error if self.model.sense == "minimize" else -objective.error
+        if self.model.sense == "minimize":
+            error = objective.error
+        else:
+            error = -objective.error
         return bound - error
 
     def _report_bound(self, watch: Watch, bound: float) -> bool:
         true = self._true_bound(bound)
-        return True if true is None else watch.bound(true)
+        if true is None:
+            return True
+        return watch.bound(true)
 
     def conflict(self, time_limit: float | None = None) -> Conflict:
         """Return names of constraints that cannot hold together, by assumptions and then by a deletion filter."""
@@ -487,7 +499,9 @@ def _notes(lowering: CpSatLowering) -> tuple[str, ...]:
     notes = []
     if lowering.scaled:
         first = lowering.scaled[0]
-        more = f" and {len(lowering.scaled) - 1} more" if len(lowering.scaled) > 1 else ""
+        more = ""
+        if len(lowering.scaled) > 1:
+            more = f" and {len(lowering.scaled) - 1} more"
         notes.append(f"real coefficients are scaled to integers, within 1e-6 relative, in: {first}{more}")
     if lowering.objective is not None and lowering.objective.error:
         notes.append(
@@ -506,7 +520,9 @@ Reader = Callable[[CpSatLowering, cp_model.CpSolver], Assignment]
 
 def find_conflict(model: Model, time_limit: float | None, read: Reader) -> Conflict:
     """Return a conflict, as small as the time limit (in seconds) allows; names None if none was proven in time."""
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    deadline = None
+    if time_limit is not None:
+        deadline = time.perf_counter() + time_limit
     core = _suspects(model, deadline, read)
     if isinstance(core, Conflict):
         return core
@@ -526,7 +542,10 @@ def _advice(model: Model) -> str:
     if model.declared_horizon is not None or not free:
         return ""
     names = ", ".join(map(repr, free[:3]))
-    more = "" if len(free) <= 3 else f" and {len(free) - 3} more"
+    if len(free) <= 3:
+        more = ""
+    else:
+        more = f" and {len(free) - 3} more"
     return (
         f"; the model has no horizon, and {names}{more} no start window: declare a horizon, as in "
         f"Model({model.name!r}, horizon=86400), or a window for each, as in interval(..., start=(0, 86400))"
@@ -576,7 +595,10 @@ def _part(model: Model, indices: list[int]) -> Model:
     part = copy.copy(model)
     n = len(model.constraints)
     part.constraints = [model.constraints[k] for k in indices if k < n]
-    part.objectives = model.objectives if n in indices else []
+    if n in indices:
+        part.objectives = model.objectives
+    else:
+        part.objectives = []
     return part
 
 
@@ -653,7 +675,9 @@ def may_branch_on_order(model: Model, choices: Choices) -> bool:
 
 def _members(c: Constraint) -> tuple[Interval, ...]:
     """Return the intervals that a constraint puts into a disjunction of CP-SAT."""
-    return intervals_of(c) if isinstance(c, (NoOverlap, Cumulative, ForbidExtent)) else ()
+    if isinstance(c, (NoOverlap, Cumulative, ForbidExtent)):
+        return intervals_of(c)
+    return ()
 
 
 def _always_runs(v: Interval) -> bool:
@@ -683,7 +707,11 @@ def _apart(c: Constraint, choices: Choices, relations: _Relations) -> bool:
 def _rows(c: Constraint, choices: Choices) -> list[tuple[Interval, bool]]:
     """Return the native intervals on a resource: the interval of the model, and whether it may be absent."""
     members = _members(c)
-    demands: Sequence[int | Linear] = c.demands if isinstance(c, Cumulative) else [1] * len(members)
+    demands: Sequence[int | Linear]
+    if isinstance(c, Cumulative):
+        demands = c.demands
+    else:
+        demands = [1] * len(members)
     single = list(zip(members, demands, strict=True))
     grouped = []
     if not (isinstance(c, NoOverlap) and c.timed) and choices.shared(members):
@@ -724,7 +752,9 @@ class _Relations:
     def group(self, v: Interval) -> Hashable:
         """Return what stands for the group of an interval: a number, or the interval itself without relations."""
         k = self._number.get(v)
-        return v if k is None else self._groups[k]
+        if k is None:
+            return v
+        return self._groups[k]
 
     def presences(self, v: Interval) -> Hashable:
         """Return what stands for the intervals and integers to which the presence of an interval is related."""
@@ -814,7 +844,10 @@ class _Relations:
         if len(set(nodes)) < 2 or (_same_sign(e) and not (upper and lower)):
             return
         if len(terms) == 2 and factors[0] == -factors[1]:
-            first, second = nodes if factors[0] > 0 else nodes[::-1]
+            if factors[0] > 0:
+                first, second = nodes
+            else:
+                first, second = nodes[::-1]
             if upper:
                 self._before(first, second)
             if lower:

@@ -112,7 +112,10 @@ class Sequences:
             if i == DEPOT:
                 terms[arc] = atom.first[kinds[j]]
             else:
-                terms[arc] = atom.last[kinds[i]] if j == DEPOT else atom.costs[kinds[i]][kinds[j]]
+                if j == DEPOT:
+                    terms[arc] = atom.last[kinds[i]]
+                else:
+                    terms[arc] = atom.costs[kinds[i]][kinds[j]]
         return Form({arc: cost for arc, cost in terms.items() if cost})
 
     def _order(self, intervals: tuple[Interval, ...], one: Interval, kind: str, other: Interval | None) -> None:
@@ -123,8 +126,14 @@ class Sequences:
             return
         arcs = self._circuit(intervals)
         i = intervals.index(one)
-        after = DEPOT if other is None else intervals.index(other)
-        pair = (DEPOT, i) if kind == "first" else (i, after)
+        if other is None:
+            after = DEPOT
+        else:
+            after = intervals.index(other)
+        if kind == "first":
+            pair = (DEPOT, i)
+        else:
+            pair = (i, after)
         arc = arcs.get(pair)
         when = (*lowering.present(one), *(() if other is None else lowering.present(other)))
         self.native.require(Form() if arc is None else Form({arc: 1}), 1, float("inf"), when)
@@ -265,9 +274,14 @@ def stated(lowering: Lowering, c: Stated) -> None:
 def in_domain(lowering: Lowering, c: InDomain) -> None:
     """Post a domain with holes, as a linear expression in a domain."""
     native = lowering.native
-    form = lowering.edge(c.interval, c.own_end) if c.interval and c.own_end in ("start", "end") else None
+    form = None
+    if c.interval and c.own_end in ("start", "end"):
+        form = lowering.edge(c.interval, c.own_end)
     w = native.whole(lowering.expressions.form(c.expression) if form is None else form, 1)
-    when = () if c.interval is None else lowering.present(c.interval)
+    if c.interval is not None:
+        when = lowering.present(c.interval)
+    else:
+        when = ()
     native.inside(w, c.within(-ANY, ANY), (*when, *native.guard))
 
 
@@ -364,7 +378,9 @@ def sums_times(model: Model) -> bool:
     """Return whether the first objective is the better the earlier several times are: a sum of them, or of their functions."""
     if not model.objectives:
         return False
-    sign = 1 if model.sense == "minimize" else -1
+    sign = -1
+    if model.sense == "minimize":
+        sign = 1
     late = [a for a, c in model.objectives[0].terms.items() if sign * c > 0 and _is_time(a)]
     return len(late) > 1
 

@@ -100,7 +100,9 @@ class NumberRangeError(SchedlabError, ArithmeticError):
 
 def magnitude(x: Rational) -> Rational:
     """Return the absolute value; ``abs`` of this union type is ``object`` for mypy, and slower for Fraction."""
-    return x if x >= 0 else -x
+    if x >= 0:
+        return x
+    return -x
 
 
 @dataclass(slots=True)
@@ -260,7 +262,9 @@ class NativeModel:
 
     def literal(self, i: int) -> Any:
         """Return the native literal."""
-        return self.vars[i] if i >= 0 else ~self.vars[~i]
+        if i >= 0:
+            return self.vars[i]
+        return ~self.vars[~i]
 
     def bounds(self, f: Form | WholeForm) -> tuple[Any, Any]:
         """Return (least, greatest) value of a form over the domains of its variables."""
@@ -313,7 +317,10 @@ class NativeModel:
                 if off:
                     errors.append(off * self.reach(i))
         lost = math.fsum(errors)
-        error = f.error + Fraction(lost * ROUNDED_UP) / scale if lost else f.error
+        if not lost:
+            error = f.error
+        else:
+            error = f.error + Fraction(lost * ROUNDED_UP) / scale
         return self._checked(WholeForm(terms, constant, scale, error))
 
     def _checked(self, w: WholeForm) -> WholeForm:
@@ -326,14 +333,18 @@ class NativeModel:
         if factor * self.reach(i) > LARGEST:
             raise NumberRangeError("a product can exceed 2^61")
         self.nonzeros += 1
-        return self.vars[i] if factor == 1 else self.vars[i] * factor
+        if factor == 1:
+            return self.vars[i]
+        return self.vars[i] * factor
 
     def expression(self, w: WholeForm) -> Any:
         """Return the native linear expression."""
         self.nonzeros += len(w.terms)
         variables = [self.vars[i] for i in w.terms]
         total = cp_model.LinearExpr.weighted_sum(variables, list(w.terms.values()))
-        return total + w.constant if w.constant else total
+        if w.constant:
+            return total + w.constant
+        return total
 
     def fill(self, expression: Any, w: WholeForm) -> None:
         """Write the form into an empty native expression, a ``LinearExpressionProto``."""
@@ -409,7 +420,10 @@ class NativeModel:
         variables[0] = j
         variables[1] = i
         domain[0] = _within_int64(least)
-        domain[1] = LARGEST if most is None else _within_int64(most)
+        if most is None:
+            domain[1] = LARGEST
+        else:
+            domain[1] = _within_int64(most)
         if when or self.guard:
             literals.extend((*when, *self.guard))
             append(row)
@@ -439,7 +453,10 @@ class NativeModel:
         self.nonzeros += len(w.terms)
         posted.linear.vars.extend(list(w.terms))
         posted.linear.coeffs.extend(list(w.terms.values()))
-        domain = kept[0] if len(kept) == 1 else cp_model.Domain.from_intervals(kept).flattened_intervals()
+        if len(kept) == 1:
+            domain = kept[0]
+        else:
+            domain = cp_model.Domain.from_intervals(kept).flattened_intervals()
         posted.linear.domain.extend(domain)
 
     def all_of(self, literals: Sequence[int]) -> int:
@@ -482,7 +499,9 @@ def set_objective(native: NativeModel, f: Form, maximize: bool) -> Objective:
     """Set a linear form as the objective of a model that has none, and return its scale and its error."""
     moving = Form(f.terms, 0, f.error)
     w = native.whole(moving, objective_scale(native, moving, maximize=maximize))
-    sign = -1 if maximize else 1
+    sign = 1
+    if maximize:
+        sign = -1
     proto = native.model.proto.objective
     proto.vars.extend(list(w.terms))
     proto.coeffs.extend([sign * c for c in w.terms.values()])
@@ -588,7 +607,10 @@ class CpSatExpressions:
                 i = self.start[atom.interval.index]
             else:
                 return None
-            terms[i] = terms[i] + rational(c) if i in terms else rational(c)
+            if i in terms:
+                terms[i] = terms[i] + rational(c)
+            else:
+                terms[i] = rational(c)
         return Form(terms, rational(e.constant))
 
     def _combined(self, e: Linear) -> Form:
@@ -604,8 +626,14 @@ class CpSatExpressions:
             f = self._known[atom]
             k = rational(c)
             for i, a in f.terms.items():  # sums and products of fractions are slow
-                term = k if a == 1 else k * a
-                terms[i] = terms[i] + term if i in terms else term
+                if a == 1:
+                    term = k
+                else:
+                    term = k * a
+                if i in terms:
+                    terms[i] = terms[i] + term
+                else:
+                    terms[i] = term
             if f.constant:
                 constant += k * f.constant
             if f.error:
@@ -645,18 +673,26 @@ class CpSatExpressions:
         v, i = atom.interval, atom.interval.index
         p = self.presence[i]
         if atom.field == "presence":
-            return Form({p: 1}) if p >= 0 else Form(constant=1)
+            if p >= 0:
+                return Form({p: 1})
+            return Form(constant=1)
         if atom.field == "start":
-            return (
-                Form({self.start[i]: 1}) if p < 0 else self._if_present(v.windows, f"{v.name}.start", self.start[i], p)
-            )
+            if p < 0:
+                return Form({self.start[i]: 1})
+            return self._if_present(v.windows, f"{v.name}.start", self.start[i], p)
         if atom.field == "size":
             if v.size_lo == v.size_hi:
-                return Form({p: v.size_lo}) if p >= 0 else Form(constant=v.size_lo)
+                if p >= 0:
+                    return Form({p: v.size_lo})
+                return Form(constant=v.size_lo)
             sizes = ((v.size_lo, v.size_hi),)
-            return Form({self.size[i]: 1}) if p < 0 else self._if_present(sizes, f"{v.name}.size", self.size[i], p)
+            if p < 0:
+                return Form({self.size[i]: 1})
+            return self._if_present(sizes, f"{v.name}.size", self.size[i], p)
         if p < 0:
-            return Form({self.end[i]: 1}) if v.size_lo < v.size_hi else Form({self.start[i]: 1}, v.size_lo)
+            if v.size_lo < v.size_hi:
+                return Form({self.end[i]: 1})
+            return Form({self.start[i]: 1}, v.size_lo)
         return self.form(v.start + v.size)
 
     def _if_present(self, windows: tuple[Window, ...], name: str, i: int, p: int) -> Form:
@@ -728,7 +764,10 @@ class CpSatExpressions:
             return kept[0]
         scale = self.native.auxiliary_scale(kept)
         wholes = [self.native.whole(f, scale) for f in kept]
-        ranges = bounds if scale == 1 and len(kept) == len(operands) else [self.native.bounds(w) for w in wholes]
+        if scale == 1 and len(kept) == len(operands):
+            ranges = bounds
+        else:
+            ranges = [self.native.bounds(w) for w in wholes]
         domain = ((max(low for low, _ in ranges), max(high for _, high in ranges)),)
         made = self.native.variable(domain, "", lambda values: max(w.value(values) for w in wholes))
         terms = [self._operand(w) for w in wholes]  # may post constraints, before the one that is filled in
@@ -833,7 +872,10 @@ class CpSatExpressions:
         shift = max(0, -(low // least))
         w, dividend = self.affine(Form({**x.terms, d: x.terms.get(d, 0) + shift}, x.constant) if shift else x)
         high = self.native.bounds(w)[1]
-        divisor = self.native.vars[d] if least < most else least
+        if least < most:
+            divisor = self.native.vars[d]
+        else:
+            divisor = least
         if isinstance(atom, Quotient):
             domain = ((0, max(0, high // least)),)
             made = self.native.variable(domain, "", lambda values: w.value(values) // max(1, values[d]))
@@ -900,7 +942,9 @@ class CpSatExpressions:
     def _greatest(self, atom: Piecewise, f: Form, lines: list[tuple[Fraction, Fraction]]) -> Form:
         """Return a convex function as the maximum of its lines (slope, intercept); require x within its points."""
         e, ends = atom.operands[0], (atom.points[0][0], atom.points[-1][0])
-        slack = 0.0 if e.integral else min(real_tolerance(Comparison(e, x, x), self.far_origin) for x in ends) / 2
+        slack = 0.0
+        if not e.integral:
+            slack = min(real_tolerance(Comparison(e, x, x), self.far_origin) for x in ends) / 2
         self.native.require(f, *ends, slack=slack)
         parts = [f.times(slope) for slope, _ in lines]
         return self._max([Form(p.terms, p.constant + at, p.error) for p, (_, at) in zip(parts, lines, strict=True)])
@@ -926,7 +970,9 @@ def _convex(atom: Piecewise) -> bool:
 
 
 def _over(scale: int) -> Rational:
-    return Fraction(1, scale) if scale > 1 else 1
+    if scale > 1:
+        return Fraction(1, scale)
+    return 1
 
 
 def _clipped(w: WholeForm, lo: int, hi: int, values: list[int]) -> int:

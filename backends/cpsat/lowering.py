@@ -255,8 +255,14 @@ def segments(c: Cumulative) -> Iterable[tuple[int, int, int]]:
     low = min((v.start_lo for v in c.intervals), default=0)
     high = max((v.start_hi + v.size_hi for v in c.intervals), default=0)
     for k, (time, capacity) in enumerate(c.steps):
-        start = low if k == 0 else max(low, time)
-        end = high if k + 1 == len(c.steps) else min(high, c.steps[k + 1][0])
+        if k == 0:
+            start = low
+        else:
+            start = max(low, time)
+        if k + 1 == len(c.steps):
+            end = high
+        else:
+            end = min(high, c.steps[k + 1][0])
         if start < end:
             yield start, end, capacity
 
@@ -315,7 +321,10 @@ def transitions(lowering: CpSatLowering, c: NoOverlap) -> None:
     spans = []
     for v, after in zip(c.intervals, least, strict=True):
         if v.size_hi + after > 0:
-            literal = lowering.taking_part(v) if after else lowering.running(v)
+            if after:
+                literal = lowering.taking_part(v)
+            else:
+                literal = lowering.running(v)
             spans.append(lowering.span_interval(v, literal, after))
     lowering.native.model.add_no_overlap(spans)
     cycles = c.cyclic_points()
@@ -344,7 +353,9 @@ def _ranks(lowering: CpSatLowering, c: NoOverlap, some: tuple[int, ...]) -> list
             for start, end, present in edges
         ]
         order = part.sequence(spans) or []
-        return order.index(k) if k in order else 0
+        if k in order:
+            return order.index(k)
+        return 0
 
     native = lowering.native
     last = len(some) - 1
@@ -491,7 +502,9 @@ class CpSatLowering:
     def present(self, v: Interval) -> tuple[int, ...]:
         """Return the presence literal of an interval; nothing if it is not optional."""
         p = self.expressions.presence[v.index]
-        return (p,) if p >= 0 else ()
+        if p >= 0:
+            return (p,)
+        return ()
 
     def edge(self, v: Interval, field: str) -> Form:
         """Return the native start or end, which is free if the interval is absent."""
@@ -503,7 +516,9 @@ class CpSatLowering:
         e, i = self.expressions, v.index
         if field == "start":
             return e.start[i], 0
-        return (e.end[i], 0) if e.end[i] >= 0 else (e.start[i], v.size_lo)
+        if e.end[i] >= 0:
+            return (e.end[i], 0)
+        return (e.start[i], v.size_lo)
 
     def interval(self, v: Interval) -> Any:
         """Return the native interval variable, made at the first call."""
@@ -630,8 +645,14 @@ class CpSatLowering:
                 self._cumulative(Cumulative(tuple(v for _, v, _ in c.changes), tuple(heights), ((0, c.hi),)))
             return
         reach = sum(map(abs, heights)) + sum(abs(amount) for _, amount in c.steps)
-        low = -reach if c.lo is None else c.lo
-        high = reach if c.hi is None else c.hi
+        if c.lo is None:
+            low = -reach
+        else:
+            low = c.lo
+        if c.hi is None:
+            high = reach
+        else:
+            high = c.hi
         events: list[tuple[Any, int, Any]] = []
         for (edge, v, _), height in zip(c.changes, heights, strict=True):
             literal = self.taking_part(v)
@@ -677,7 +698,9 @@ class CpSatLowering:
         else:
             terms: dict[int, Any] = dict.fromkeys(chosen, 1)
             terms.update(dict.fromkeys(own, -c.count))
-            wanted = 0 if own else c.count
+            wanted = 0
+            if not own:
+                wanted = c.count
             self.native.require(Form(terms), wanted, wanted)
         for o in c.options:
             if o.index not in self.shares:
@@ -699,7 +722,9 @@ class CpSatLowering:
         j, right = self.moment(c.after, other)
         when = self.present(c.before) + self.present(c.after)
         shift = left - right
-        most = None if c.at_most is None else c.at_most + shift
+        most = None
+        if c.at_most is not None:
+            most = c.at_most + shift
         self.native.lag(i, j, c.delay + shift, most, when)
 
     def _cumulative(self, c: Cumulative) -> None:
@@ -733,7 +758,11 @@ class CpSatLowering:
                     intervals.append(self.interval(v))
                     demands.append(demand)
                 continue
-            also, height = self._demands.lower(demand) if isinstance(demand, Linear) else ((), demand)
+            if isinstance(demand, Linear):
+                also, height = self._demands.lower(demand)
+            else:
+                also = ()
+                height = demand
             if type(height) is int and not height:
                 continue
             occupying = self.occupying_interval(v, also)
@@ -768,7 +797,9 @@ class CpSatLowering:
         """Return a literal: v is present and the guard holds; -1 if both are always so."""
         conditions = (*self.present(v), *self.native.guard)
         if len(conditions) < 2:
-            return conditions[0] if conditions else -1
+            if conditions:
+                return conditions[0]
+            return -1
         key = (v.index, conditions)
         if key not in self._taking_part:
             self._taking_part[key] = self.native.all_of(list(conditions))
@@ -781,7 +812,10 @@ class CpSatLowering:
             conditions = [*self.present(v), *also, *self.native.guard]
             if v.size_lo == 0:
                 conditions.append(self._positive(v))
-            self._running[key] = self.native.all_of(conditions) if conditions else -1
+            if conditions:
+                self._running[key] = self.native.all_of(conditions)
+            else:
+                self._running[key] = -1
         return self._running[key]
 
     def _positive(self, v: Interval) -> int:
@@ -951,7 +985,10 @@ class Choices:
         if len(values) == 1:
             return values[0]
         least = values[0]
-        w = WholeForm(amounts, 0) if present < 0 else WholeForm({**amounts, present: -least}, least)
+        if present < 0:
+            w = WholeForm(amounts, 0)
+        else:
+            w = WholeForm({**amounts, present: -least}, least)
         total = self.native.variable(tuple((value, value) for value in values), "", w.value)
         self.native.inside(WholeForm({**w.terms, total: -1}, w.constant), [(0, 0)], ())
         return self.native.vars[total]

@@ -187,7 +187,9 @@ class Chain:
         variables: dict[str, Integer | Interval] = {"": x}
         for step in self.steps:
             variables = {k: v for name, one in variables.items() for k, v in _named(name, step.variables(one)).items()}
-        return variables[""] if list(variables) == [""] else variables
+        if list(variables) == [""]:
+            return variables[""]
+        return variables
 
 
 def decompose(model: Model, *constructs: Construct) -> Chain:
@@ -301,7 +303,9 @@ class DecomposedCompiled:
     def named(self) -> Any:
         """Return the native model with names; those of backends of third parties may have none."""
         inner: Any = self.inner
-        return inner.named() if hasattr(inner, "named") else self.native
+        if hasattr(inner, "named"):
+            return inner.named()
+        return self.native
 
     def assignment(self, answer: Any) -> Assignment:
         """Convert the solver's native answer to an assignment of the original."""
@@ -319,7 +323,9 @@ class DecomposedCompiled:
 
     def run(self, watch: Watch, limits: Limits, warm: Assignment | None = None) -> Outcome:
         """Solve the native model."""
-        start = None if warm is None else self.chain.forward(warm)
+        start = None
+        if warm is not None:
+            start = self.chain.forward(warm)
         outcome = self.inner.run(_BackWatch(watch, self.chain), limits, start)
         if isinstance(outcome, Outcome) and is_real(outcome.bound):  # anything else is an error of the driver
             outcome.bound = self.chain.bound(outcome.bound)
@@ -391,8 +397,14 @@ class LinearModel:
 
     def __init__(self, origin: Model) -> None:
         require_range(origin, "the decomposition to linear comparisons", LARGEST, "it computes in double precision")
-        self._before = Functions(origin, REAL_FUNCTIONS, real_only=True) if _has_real_functions(origin) else None
-        source = origin if self._before is None else self._before.model
+        if not _has_real_functions(origin):
+            self._before = None
+        else:
+            self._before = Functions(origin, REAL_FUNCTIONS, real_only=True)
+        if self._before is None:
+            source = origin
+        else:
+            source = self._before.model
         try:
             self._lowered = lower(source, lowering="pairwise", max_nonzeros=MAX_NONZEROS)
         except LoweringTooLarge as e:
@@ -403,7 +415,10 @@ class LinearModel:
     def forward(self, assignment: Assignment) -> Assignment:
         """Return the assignment of the linear model for one of the original."""
         made = Assignment(self.model)
-        inner = assignment if self._before is None else self._before.forward(assignment)
+        if self._before is None:
+            inner = assignment
+        else:
+            inner = self._before.forward(assignment)
         values = np.rint(self._lowered.hint(inner)).astype(np.int64).tolist()
         made.integer = values + [0] * (len(self.model.integers) - len(values))
         return made
@@ -411,7 +426,9 @@ class LinearModel:
     def back(self, assignment: Assignment) -> Assignment:
         """Return the assignment of the original for one of the linear model."""
         solution = self._lowered.read(np.array(assignment.integer, dtype=np.float64))
-        return solution if self._before is None else self._before.back(solution)
+        if self._before is None:
+            return solution
+        return self._before.back(solution)
 
     def bound(self, value: float) -> float:
         """Return the bound on the original's objective, which is the same."""
@@ -424,7 +441,10 @@ class LinearModel:
         """
         inner = x
         if self._before is not None:
-            inner = self._before.integers[x] if isinstance(x, Integer) else self._before.intervals[x]
+            if isinstance(x, Integer):
+                inner = self._before.integers[x]
+            else:
+                inner = self._before.intervals[x]
         columns = self._lowered.columns(inner)
         of = self.model.integers
         if isinstance(columns, int):
@@ -507,7 +527,9 @@ def _require_exact(terms: dict[Atom, Number], name: str) -> None:
 
 
 def _side(x: float) -> Number:
-    return int(x) if x.is_integer() else x
+    if x.is_integer():
+        return int(x)
+    return x
 
 
 def _numbers(values: list[float]) -> list[Number]:

@@ -296,7 +296,10 @@ class Precedences(Decomposition):
         i, j = self.intervals[c.before], self.intervals[c.after]
         left, right = ({"start": v.start, "end": v.end}[f] for v, f in zip((i, j), c.fields, strict=True))
         lag = (right - left).linear()
-        most = math.inf if c.at_most is None else c.at_most
+        if c.at_most is None:
+            most = math.inf
+        else:
+            most = c.at_most
         ordered = Comparison(Linear(lag.terms), c.delay - lag.constant, most - lag.constant)
         optional = [v for v in (i, j) if v.optional]
         if not optional:
@@ -323,7 +326,9 @@ class ForbiddenExtents(Decomposition):
         copied = super().constraint(c)
         if not isinstance(copied, ForbidExtent):
             return copied
-        return Cumulative((copied.interval,), (1,), copied.steps) if copied.windows else None
+        if copied.windows:
+            return Cumulative((copied.interval,), (1,), copied.steps)
+        return None
 
 
 class Transitions(Decomposition):
@@ -377,7 +382,9 @@ def _rank(c: NoOverlap, k: int, evaluator: Evaluator) -> int:
     s = evaluator.assignment
     spans = [(s.start[v.index], s.end[v.index]) if s.present[v.index] else None for v in c.intervals]
     order = c.sequence(spans) or []
-    return order.index(k) if k in order else 0
+    if k in order:
+        return order.index(k)
+    return 0
 
 
 # --- The decomposition of sequences: truth values of direct neighbours, and comparisons of their times.
@@ -440,7 +447,10 @@ class Arcs:
         order = by_start(self.intervals, evaluator.assignment)
         self._seen = evaluator
         self._pairs = set(pairwise(order))
-        self._ends = (order[0], order[-1]) if order else (-1, -1)
+        if order:
+            self._ends = (order[0], order[-1])
+        else:
+            self._ends = (-1, -1)
 
 
 class Sequences(Decomposition):
@@ -484,7 +494,10 @@ class Sequences(Decomposition):
             return
         arcs = self._arcs(intervals)
         if kind in ("first", "last"):
-            side = arcs.first if kind == "first" else arcs.last
+            if kind == "first":
+                side = arcs.first
+            else:
+                side = arcs.last
             self.add_range(side[i] - one.presence, 0, math.inf)
             return
         assert other is not None
@@ -558,7 +571,9 @@ class Sequences(Decomposition):
 
 
 def _absent(v: Interval) -> Linear:
-    return 1 - v.presence if v.optional else Linear({}, 0)
+    if v.optional:
+        return 1 - v.presence
+    return Linear({}, 0)
 
 
 # --- Decompositions of functions of time: levels, compared at the times at which they may leave their bounds.
@@ -848,7 +863,10 @@ class Structures(Decomposition):
         x = c.expression
         low, high = (int(b) for b in self.bounds.of(x))
         windows = c.within(low, high)
-        present = linear(1) if c.interval is None else c.interval.presence.linear()
+        if c.interval is None:
+            present = linear(1)
+        else:
+            present = c.interval.presence.linear()
         if windows == ((low, high),):
             self.add_range(x, low, high)  # it may have no value
             return

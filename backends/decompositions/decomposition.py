@@ -431,7 +431,9 @@ class Copy:
             case Level():
                 return self.level(c)
             case Order(intervals, one, kind, other):
-                second = None if other is None else self.intervals[other]
+                second = None
+                if other is not None:
+                    second = self.intervals[other]
                 return Order(self.several(intervals), self.intervals[one], kind, second)
             case DirectTransitions(intervals, types, times):
                 return DirectTransitions(self.several(intervals), types, times)
@@ -452,8 +454,12 @@ class Copy:
             for edge, v, height in c.changes
         )
         steps = tuple((time - self.shift, amount) for time, amount in c.steps)
-        window = None if c.window is None else (c.window[0] - self.shift, c.window[1] - self.shift)
-        during = None if c.during is None else self.intervals[c.during]
+        window = None
+        if c.window is not None:
+            window = (c.window[0] - self.shift, c.window[1] - self.shift)
+        during = None
+        if c.during is not None:
+            during = self.intervals[c.during]
         return Level(changes, steps, c.lo, c.hi, window, during)
 
     def several(self, intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:
@@ -683,7 +689,11 @@ class Decomposition(Copy):
 
     def variables(self, x: Integer | Interval) -> Variables:
         """Return what stands for a variable of the original."""
-        parts: Any = self.integers[x] if isinstance(x, Integer) else self.intervals[x]
+        parts: Any
+        if isinstance(x, Integer):
+            parts = self.integers[x]
+        else:
+            parts = self.intervals[x]
         return parts  # type: ignore[no-any-return]
 
 

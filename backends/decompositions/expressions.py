@@ -105,7 +105,12 @@ class Arithmetic(Decomposition):
         """Return the product of two expressions."""
         ranges = [self.bounds.of(e) for e in (left, right)]
         first = ranges[0][1] - ranges[0][0] <= ranges[1][1] - ranges[1][0]
-        a, b = (left, right) if first else (right, left)
+        if first:
+            a = left
+            b = right
+        else:
+            a = right
+            b = left
         low, high = (int(side) for side in ranges[0 if first else 1])
         least, most = (int(side) for side in ranges[1 if first else 0])
         digits = [
@@ -330,7 +335,10 @@ class Functions(Decomposition):
         low, high = self.bounds.of(e)
         a = greatest([copied.lo, low])
         b = least([copied.hi, high])
-        cases = [(low, a - 1, 0), (a, b, 1), (b + 1, high, 0)] if a <= b else [(low, high, 0)]
+        if a <= b:
+            cases = [(low, a - 1, 0), (a, b, 1), (b + 1, high, 0)]
+        else:
+            cases = [(low, high, 0)]
         cases = [case for case in cases if case[0] <= case[1]]
 
         def chosen(ev: Evaluator) -> int:
@@ -501,7 +509,9 @@ class Optionals(Decomposition):
             return p.linear()
         e = super().attribute(atom)
         earliest = atom.interval.start_lo
-        return e - earliest + earliest * p if atom.field in ("start", "end") and earliest else e
+        if atom.field in ("start", "end") and earliest:
+            return e - earliest + earliest * p
+        return e
 
     def place(self, v: Interval, assignment: Assignment, made: Assignment) -> None:
         """Set the copy of an interval, and its presence."""
@@ -602,7 +612,10 @@ class RealNumbers(Decomposition):
     def bound(self, value: float) -> float:
         """Return the bound on the original's (first) objective."""
         made = self._objective
-        worse = -made.error if self.origin.sense == "minimize" else made.error
+        if self.origin.sense == "minimize":
+            worse = -made.error
+        else:
+            worse = made.error
         return (value + worse) / made.factor + self._constant
 
     def _scaled(self, e: Linear) -> Scaled:
@@ -666,12 +679,17 @@ class Origin(Decomposition):
         if atom.field not in ("start", "end"):
             return e
         v = self.intervals[atom.interval]
-        return e + self.shift * v.presence if v.optional else e + self.shift
+        if v.optional:
+            return e + self.shift * v.presence
+        return e + self.shift
 
     def comparison(self, c: Comparison) -> Comparison:
         """Return the copy of a comparison, with smaller numbers for presences."""
         copied = super().comparison(c)
-        whole = copied if copied.expr.integral else whole_form(copied)
+        if not copied.expr.integral:
+            whole = whole_form(copied)
+        else:
+            whole = copied
         if whole is None:
             return copied
         e = nearer(whole.expr, self.shift, whole.lo, whole.hi, self.bounds)
@@ -689,7 +707,9 @@ class Origin(Decomposition):
             return element(atom.array, nearer(index, self.shift, 0, len(atom.array) - 1, self.bounds))
         if isinstance(atom, Piecewise):
             x = self.linear(atom.operands[0])
-            made = piecewise_of_time(x, atom.points, self.shift) if self.shift else None
+            made = None
+            if self.shift:
+                made = piecewise_of_time(x, atom.points, self.shift)
             if made is not None:
                 return made
             moved = [(at - x.constant, value) for at, value in atom.points]
@@ -698,7 +718,10 @@ class Origin(Decomposition):
         if not isinstance(atom, (Max, Min)):
             return super().function(atom)
         operands = [self.linear(e) for e in atom.operands]
-        pick = latest if isinstance(atom, Max) else first
+        if isinstance(atom, Max):
+            pick = latest
+        else:
+            pick = first
         constants = [e.constant for e in operands]
         least = min(constants)
         made = extreme([e - least for e in operands], self.shift, pick, self.bounds)
@@ -739,7 +762,9 @@ class Origin(Decomposition):
 
     def variables(self, x: Integer | Interval) -> Variables:
         """Return the copy of a variable."""
-        return self.integers[x] if isinstance(x, Integer) else self.intervals[x]
+        if isinstance(x, Integer):
+            return self.integers[x]
+        return self.intervals[x]
 
 
 # --- Smaller numbers for the presence of optional intervals whose times are late, as Unix times are.
@@ -794,7 +819,9 @@ def nearer(e: Linear, origin: int, lo: Number, hi: Number, bounds: Bounds) -> Li
         Of the atoms of ``e``.
     """
     finite = [b for b in (lo, hi) if not math.isinf(b)]
-    parts = _parts(e, origin, int(finite[-1]), bounds) if finite and e.integral else None
+    parts = None
+    if finite and e.integral:
+        parts = _parts(e, origin, int(finite[-1]), bounds)
     if parts is None:
         return e
     needed = _needed(parts, lo, hi)
@@ -888,9 +915,17 @@ def _needed(parts: Parts, lo: Number, hi: Number) -> int | None:
     unit, (least, most) = parts.unit, parts.rests
     needed: Number = 1
     if parts.sums[1] > parts.level:
-        above = lo - least if math.isinf(hi) else hi - least + 1
+        if math.isinf(hi):
+            above = lo - least
+        else:
+            above = hi - least + 1
         needed = max(needed, above)
     if parts.sums[0] < parts.level:
-        below = most - hi if math.isinf(lo) else most - lo + 1
+        if math.isinf(lo):
+            below = most - hi
+        else:
+            below = most - lo + 1
         needed = max(needed, below)
-    return math.ceil(needed) if needed <= unit else None
+    if needed <= unit:
+        return math.ceil(needed)
+    return None

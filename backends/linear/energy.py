@@ -294,7 +294,10 @@ class Energy:
             return inside
 
         def seconds(p: Point) -> Floats:
-            end_time = p.end[i] if p.present[i] else p.start[i]
+            if p.present[i]:
+                end_time = p.end[i]
+            else:
+                end_time = p.start[i]
             overlap: Floats = np.clip(np.minimum(end_time, hi[cut]) - np.maximum(p.start[i], lo[cut]), 0.0, None)
             return overlap
 
@@ -365,7 +368,10 @@ def _sole_owners(model: Model) -> dict[int, Interval | None]:
             for atom in d.terms if isinstance(d, Linear) else ():
                 if isinstance(atom, Integer):
                     fits = v.size_lo == v.size_hi > 0 and atom.lo >= 0 and len(d.terms) == 1  # type: ignore[union-attr]
-                    owner[atom.index] = v if fits and owner.get(atom.index, v) is v else None
+                    if fits and owner.get(atom.index, v) is v:
+                        owner[atom.index] = v
+                    else:
+                        owner[atom.index] = None
     return owner
 
 

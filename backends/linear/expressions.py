@@ -90,7 +90,9 @@ class IntervalColumns(NamedTuple):
 
 def _length(p: Point, i: int) -> int:
     """Return the size of interval i at a point, 0 if it is absent."""
-    return int(p.end[i] - p.start[i]) if p.present[i] else 0
+    if p.present[i]:
+        return int(p.end[i] - p.start[i])
+    return 0
 
 
 class Intervals:
@@ -125,7 +127,9 @@ class Intervals:
             if v.size_lo == v.size_hi:
                 continue
             i = v.index
-            low = 0 if v.optional else v.size_lo
+            low = 0
+            if not v.optional:
+                low = v.size_lo
             z = self.form.column(
                 low,
                 v.size_hi,
@@ -147,7 +151,9 @@ class Intervals:
     def present(self, v: Interval) -> Affine:
         """Return the presence: a column, or the constant 1."""
         k = self.presence[v.index]
-        return column(k) if k >= 0 else Affine({}, 1.0)
+        if k >= 0:
+            return column(k)
+        return Affine({}, 1.0)
 
     def view(self, v: Interval, field: AttributeName) -> Affine:
         """Return the start, end, size or presence of an interval as an expression over columns."""
@@ -156,8 +162,13 @@ class Intervals:
         if field == "start":
             return self.start(v)
         z = self.size[v.index]
-        size = column(z) if z >= 0 else self.present(v).times(v.size_lo)
-        return size if field == "size" else self.start(v).plus(size)
+        if z >= 0:
+            size = column(z)
+        else:
+            size = self.present(v).times(v.size_lo)
+        if field == "size":
+            return size
+        return self.start(v).plus(size)
 
     def start(self, v: Interval) -> Affine:
         """Return the start as an expression over columns; its value is 0 for an absent interval."""
@@ -326,7 +337,9 @@ def alternative(form: FormBuilder, intervals: Intervals, c: Alternative, *, star
         If False, the rows of the starts are left out, because the caller links the starts in another way.
     """
     master = c.interval
-    fields: list[Literal["start", "size"]] = ["start"] if starts else []
+    fields: list[Literal["start", "size"]] = []
+    if starts:
+        fields = ["start"]
     if master.size_lo != master.size_hi or any((o.size_lo, o.size_hi) != (master.size_lo,) * 2 for o in c.options):
         fields.append("size")
     total = intervals.present(master).times(-c.count)
@@ -408,7 +421,10 @@ def forbid_extent(form: FormBuilder, intervals: Intervals, c: ForbidExtent) -> N
     edges = [v.start_lo, *(t for w in windows for t in w), v.start_hi + v.size_hi]
     least = max(1, v.size_lo)
     gaps = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least and a <= v.start_hi]
-    begin, end = (np.array(side, dtype=np.float64) for side in zip(*gaps, strict=True)) if gaps else (np.zeros(0),) * 2
+    if gaps:
+        begin, end = (np.array(side, dtype=np.float64) for side in zip(*gaps, strict=True))
+    else:
+        begin, end = (np.zeros(0),) * 2
 
     def chosen(p: Point) -> Floats:
         s, e = p.start[v.index], p.end[v.index]
@@ -466,7 +482,12 @@ def transitions(
                 e = intervals.view(first, "end").plus(intervals.view(second, "start"), -1).plus(before, slack)
                 form.row(e, -INF, slack - time)
             if (a, b) in ranked and bool(forth) != bool(back):
-                i, j = (a, b) if first is v else (b, a)
+                if first is v:
+                    i = a
+                    j = b
+                else:
+                    i = b
+                    j = a
                 form.row(ranks[i].plus(ranks[j], -1).plus(before, len(ranks)), -INF, len(ranks) - 1)
 
 
@@ -508,7 +529,9 @@ def _orders(form: FormBuilder, intervals: Intervals, *orders: Order) -> list[tup
 
 
 def _flag(k: int) -> Affine:
-    return Affine({}) if k < 0 else column(k)
+    if k < 0:
+        return Affine({})
+    return column(k)
 
 
 def _ends_before(v: Interval, w: Interval, time: int) -> bool:
@@ -666,7 +689,10 @@ class LinearExpressions:
                 continue
             needed = 0
             if c != 0:
-                needed = sides if c > 0 else flipped(sides)
+                if c > 0:
+                    needed = sides
+                else:
+                    needed = flipped(sides)
             part = self._atom(atom, needed)
             constant += c * part.constant
             for k, v in part.terms.items():
@@ -700,7 +726,9 @@ class LinearExpressions:
 
     def _begin(self, atom: Atom) -> tuple[Affine, int]:
         """Return a new expression for a function, and the sides whose rows it already has."""
-        special = self.special(atom, BOTH) if self.special else None
+        special = None
+        if self.special:
+            special = self.special(atom, BOTH)
         if special is not None:
             return special, BOTH
         lo, hi = self.bounds.of(atom)
@@ -712,7 +740,10 @@ class LinearExpressions:
                 return self._begin_piecewise(atom)
             case Max() | Min():
                 parts = [self.affine(e, 0) for e in atom.operands]
-                pick = max if isinstance(atom, Max) else min
+                if isinstance(atom, Max):
+                    pick = max
+                else:
+                    pick = min
                 return self.form.value_column(lo, hi, name=name, recipe=lambda p: pick(e.value(p.x) for e in parts)), 0
             case Holds():
                 c = in_lowest_terms(atom.comparison)
@@ -747,7 +778,9 @@ class LinearExpressions:
     def _extreme(self, atom: Max | Min, made: Affine, side: int) -> None:
         """Add the rows of one side of a max or min."""
         greatest = isinstance(atom, Max)
-        sign = 1 if greatest else -1
+        sign = -1
+        if greatest:
+            sign = 1
         parts = [self.affine(e, side) for e in atom.operands]
         if (side == GE) == greatest:
             for part in parts:
@@ -875,7 +908,12 @@ class LinearExpressions:
         if side not in bending(points):
             self.form.row(made.plus(self._piecewise(atom), -1), *((0, INF) if side == GE else (-INF, 0)))
             return
-        lo, hi = (0.0, INF) if side == GE else (-INF, 0.0)
+        if side == GE:
+            lo = 0.0
+            hi = INF
+        else:
+            lo = -INF
+            hi = 0.0
         for (x0, y0), (x1, y1) in pairwise(points):
             slope = (y1 - y0) / (x1 - x0)
             # not slope e + (y0 - slope x0), which loses digits of late times

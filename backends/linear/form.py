@@ -547,7 +547,9 @@ def safe_bound(form: LinearForm, row_dual: Floats) -> float | None:
         A lower bound for a minimization, an upper bound for a maximization. None if a reduced cost selects an
         infinite column bound, so that the Lagrangian bound is infinite.
     """
-    sign = -1.0 if form.maximize else 1.0
+    sign = 1.0
+    if form.maximize:
+        sign = -1.0
     y = sign * np.asarray(row_dual, dtype=np.float64)
     side = np.where(y > 0, form.row_lo, form.row_hi)
     y = np.where(np.isinf(side), 0.0, y)

@@ -147,8 +147,11 @@ class Pairwise:
             if isinstance(c, (NoOverlap, Cumulative)):
                 n = len(c.intervals) + (len(c.steps) - 1 if isinstance(c, Cumulative) else 0)
                 pairs = n * (n - 1) // 2
-                states = 2 if isinstance(c, NoOverlap) else 4
-                rows += 2 * pairs if isinstance(c, NoOverlap) and c.timed else 0
+                states = 4
+                if isinstance(c, NoOverlap):
+                    states = 2
+                if isinstance(c, NoOverlap) and c.timed:
+                    rows += 2 * pairs
                 rows = rows + (states + 1) * pairs
                 columns = columns + states * pairs
                 nonzeros += (4 * states + (10 if isinstance(c, NoOverlap) and c.timed else 4)) * pairs
@@ -184,7 +187,9 @@ class Pairwise:
         a = self.intervals.first + v.index
         b = self.intervals.first + w.index
         columns = self._whole.get((min(a, b), max(a, b)))
-        return columns if columns is None or a < b else columns[::-1]
+        if columns is None or a < b:
+            return columns
+        return columns[::-1]
 
     def cumulative(self, c: Cumulative) -> None:
         """Add the rows of a cumulative: at each start the demands of the running intervals are at most the capacity."""
@@ -493,7 +498,9 @@ def lower(
     require_horizon(model, "a linear lowering")
     require_data(model, "a linear lowering", LARGEST_DATUM)
     if lowering is None:
-        lowering = "time-indexed" if grid is not None or _small_on_step_1(model) else "pairwise"
+        lowering = "pairwise"
+        if grid is not None or _small_on_step_1(model):
+            lowering = "time-indexed"
     if side is not None and lowering != "time-indexed":
         raise WrongValue(f"side={side!r} belongs to lowering='time-indexed' with a grid, not to {lowering!r}")
     form = FormBuilder()
@@ -548,7 +555,10 @@ class Lowered:
             self._lower(constraint)
         form.name_rows("objective")
         maximize = model.sense == "maximize"
-        objective = model.objectives[0] if model.objectives else Linear({})
+        if model.objectives:
+            objective = model.objectives[0]
+        else:
+            objective = Linear({})
         cost = scheme.expressions.affine(objective, LE if maximize else GE)
         self._builder = form
         self.form: LinearForm = form.build(cost, maximize=maximize)
@@ -626,7 +636,9 @@ def written(name: str) -> str:
     ('_end', 'endless')
     """
     plain = re.sub(r"[^A-Za-z0-9_.]+", "_", name)[: LONGEST - NUMBERED]
-    return f"_{plain}" if not plain or plain[0] in "0123456789." or RESERVED.match(plain) else plain
+    if not plain or plain[0] in "0123456789." or RESERVED.match(plain):
+        return f"_{plain}"
+    return plain
 
 
 def distinct(names: Iterable[str]) -> list[str]:
@@ -689,7 +701,10 @@ def row_names(lowered: Lowered) -> list[str]:
 def _of_blocks(blocks: Blocks, count: int) -> list[str]:
     """Return the name of the block of each index."""
     ends = [*blocks.first[1:], count]
-    names = [""] * blocks.first[0] if blocks.first else [""] * count
+    if blocks.first:
+        names = [""] * blocks.first[0]
+    else:
+        names = [""] * count
     for name, first, end in zip(blocks.names, blocks.first, ends, strict=True):
         names += [name] * (end - first)
     return names

@@ -78,7 +78,10 @@ class Grid:
     def capacity(self, steps: Sequence[tuple[int, int]], side: Side) -> Floats:
         """Return the capacity of each cell: the least within it (restrict), or that at its last second (relax)."""
         times, capacities = np.array(steps, dtype=np.int64).T
-        instants = self.points[:-1] if side == "restrict" else self.points[1:] - 1
+        if side == "restrict":
+            instants = self.points[:-1]
+        else:
+            instants = self.points[1:] - 1
         limit: Floats = capacities[np.maximum(np.searchsorted(times, instants, side="right") - 1, 0)].astype(np.float64)
         if side == "restrict":
             cell = np.searchsorted(self.points, times, side="right") - 1
@@ -109,7 +112,11 @@ class Grid:
         ModelError
             If a step is less than 1 s or fine > coarse.
         """
-        fine, coarse = (option, option) if isinstance(option, int) else option
+        if isinstance(option, int):
+            fine = option
+            coarse = option
+        else:
+            fine, coarse = option
         if not 1 <= fine <= coarse:
             raise ModelError(f"grid={option!r}: give a step in seconds, or (fine, coarse) with 1 <= fine <= coarse")
         fixed = [v for v in model.intervals if v.start_lo == v.start_hi and v.size_lo == v.size_hi]
@@ -123,7 +130,10 @@ class Grid:
         edges |= {t for _, c in model.constraints if isinstance(c, Cumulative) for t, _ in c.steps if fixed}
         past = {t for t in edges if min(v.start_lo for v in fixed) <= t < begin}
         points = np.concatenate([np.array(sorted(past), dtype=np.int64), _points(begin, end, fine, coarse)])
-        name = f"step {fine} s" if fine == coarse else f"steps of {fine} to {coarse} s"
+        if fine == coarse:
+            name = f"step {fine} s"
+        else:
+            name = f"steps of {fine} to {coarse} s"
         return Grid(points, coarse == 1, f"grid of {name}, {how_many(len(points) - 1, 'cell')}")
 
 
@@ -212,7 +222,10 @@ class Slots:
             last = np.minimum(p[cell + 1] - 1, hi[window])
         owner = owner[window]
         end = first + np.array([v.size_lo for v in model.intervals], dtype=np.int64)[owner]
-        end_cell = np.searchsorted(p, end) if side == "restrict" else np.searchsorted(p, end, side="right") - 1
+        if side == "restrict":
+            end_cell = np.searchsorted(p, end)
+        else:
+            end_cell = np.searchsorted(p, end, side="right") - 1
         end_cell = np.where(end > first, np.maximum(end_cell, cell), cell)
         bounds = np.searchsorted(owner, np.arange(len(model.intervals) + 1))
         return Slots(owner, first, last, cell, bounds, cell, end_cell)
@@ -295,8 +308,15 @@ class SlotStarts(Intervals):
         first, last = self.slots.first[a:b], self.slots.last[a:b]
         same = bool(np.all(first == last))
         if same and b - a == 1:
-            return Affine({self.x + a: float(first[0])}) if v.optional else Affine({}, float(first[0]))
-        low, high = (min(v.start_lo, 0), max(v.start_hi, 0)) if v.optional else (v.start_lo, v.start_hi)
+            if v.optional:
+                return Affine({self.x + a: float(first[0])})
+            return Affine({}, float(first[0]))
+        if v.optional:
+            low = min(v.start_lo, 0)
+            high = max(v.start_hi, 0)
+        else:
+            low = v.start_lo
+            high = v.start_hi
         i = v.index
         s = self.form.column(
             low, high, integral=not same, name="start", recipe=lambda p: p.start[i] if p.present[i] else 0
@@ -329,7 +349,9 @@ class SlotStarts(Intervals):
         """Return the columns of one interval."""
         a, b = self.range(v)
         s = self._starts.get(v.index)
-        made = next(iter(s.terms), None) if s is not None and len(s.terms) == 1 else None
+        made = None
+        if s is not None and len(s.terms) == 1:
+            made = next(iter(s.terms), None)
         return super().columns(v)._replace(start=made, cells=range(self.x + a, self.x + b), times=self.slots.first[a:b])
 
 
@@ -699,7 +721,10 @@ class _Rebuild:
         times: Ints | None = None
         for v in group:
             own = self._times(v)
-            times = own[own >= earliest] if times is None else np.intersect1d(times, own)
+            if times is None:
+                times = own[own >= earliest]
+            else:
+                times = np.intersect1d(times, own)
         assert times is not None
         for v in group:
             begin, end = self._cells(v, times)
@@ -708,7 +733,10 @@ class _Rebuild:
                 fine &= load.fits(begin, end, demand)
             times = times[fine & self._allowed(v, times)]
         for v in group:
-            start = int(times[0]) if len(times) else self.given.start[v.index]
+            if len(times):
+                start = int(times[0])
+            else:
+                start = self.given.start[v.index]
             self.made.set(v, start, start + self._size(v))
             (begin,), (end,) = self._cells(v, np.array([start]))
             for load, demand in self.uses[v.index] if self._size(v) else []:
@@ -750,7 +778,10 @@ class _Rebuild:
             i = c.before.index
             if self.made.present[i]:
                 left, right = c.fields
-                reached = self.made.end[i] if left == "end" else self.made.start[i]
+                if left == "end":
+                    reached = self.made.end[i]
+                else:
+                    reached = self.made.start[i]
                 lower = max(lower, reached + c.delay - (self._size(v) if right == "end" else 0))
         return lower
 
@@ -890,17 +921,32 @@ class TimeIndexed:
                 entries = [(cells, columns, np.full(len(cells), float(demand)))]
             else:
                 entries = [(cells, self._loads(v, demand, columns), np.ones(len(cells)))]
-            begin, end = (int(cells[0]), int(cells[-1]) + 1) if len(cells) else (0, 0)
+            if len(cells):
+                begin = int(cells[0])
+                end = int(cells[-1]) + 1
+            else:
+                begin = 0
+                end = 0
         else:
             assert isinstance(demand, Linear)
             which, cells = ranges(self.slots.occupied_from[a:b], self.slots.occupied_to[a:b])
             base = _base(demand)
-            factor, extra = (1.0, 0.0) if base is demand else (next(iter(demand.terms.values())), demand.constant)
+            if base is demand:
+                factor = 1.0
+                extra = 0.0
+            else:
+                factor = next(iter(demand.terms.values()))
+                extra = demand.constant
             w = self._portion(v, base) + which
             entries = [(cells, w, np.full(len(cells), float(factor)))]
             if extra:
                 entries.append((cells, self.intervals.x + a + which, np.full(len(cells), float(extra))))
-            begin, end = (int(cells.min()), int(cells.max()) + 1) if len(cells) else (0, 0)
+            if len(cells):
+                begin = int(cells.min())
+                end = int(cells.max()) + 1
+            else:
+                begin = 0
+                end = 0
         potential[begin] += most
         potential[end] -= most
         return entries
@@ -944,10 +990,14 @@ class TimeIndexed:
         if v is None or v.size_lo != v.size_hi:
             return None
         if not self.intervals.single:
-            return self._overlap_by_slots(atom) if isinstance(atom, Overlap) else None
+            if isinstance(atom, Overlap):
+                return self._overlap_by_slots(atom)
+            return None
         a, b = self.intervals.range(v)
         values = table(atom.linear(), fields(v, self.slots.first[a:b].astype(np.float64)))
-        absent = float(table(atom.linear(), fields(v, np.zeros(1), present=False))[0]) if v.optional else 0.0
+        absent = 0.0
+        if v.optional:
+            absent = float(table(atom.linear(), fields(v, np.zeros(1), present=False))[0])
         undefined = np.flatnonzero(np.isnan(values))
         self.form.entries(
             self.form.rows(0, 0, len(undefined)) + np.arange(len(undefined)), self.intervals.x + a + undefined, 1
@@ -974,7 +1024,9 @@ class TimeIndexed:
 
         def seconds(p: Point) -> int:
             inside = min(p.end[i], atom.hi) - max(p.start[i], atom.lo)
-            return max(0, int(inside)) if p.present[i] else 0
+            if p.present[i]:
+                return max(0, int(inside))
+            return 0
 
         lo, hi = self.expressions.bounds.of(atom)
         made = self.form.value_column(lo, hi, name="overlap", recipe=seconds)

@@ -145,7 +145,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     ``arguments``: the words after ``bench``; None for those of ``sys.argv``.
     """
-    words = None if arguments is None else list(arguments)
+    words = None
+    if arguments is not None:
+        words = list(arguments)
     sys.exit(exit_code(lambda: app(args=words, prog_name="bench", standalone_mode=False)))
 
 

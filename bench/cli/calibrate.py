@@ -179,7 +179,10 @@ def _compare(
     """Compare the answers to states with what the machine did, and print it."""
     from ...simulation.shadow import WITHIN, compare, comparisons_to_json
 
-    seconds = WITHIN if within is None else within
+    if within is None:
+        seconds = WITHIN
+    else:
+        seconds = within
     states = _states(places)
     compared = []
     for machine, following in pairwise(states):
@@ -222,7 +225,8 @@ def _grid(dispatcher: str, within: int, compared: Sequence[Comparison]) -> Grid:
     from ..grid import Column, Grid
 
     rows: list[tuple[str, Sequence[Comparison]]] = [(str(c.now), [c]) for c in compared]
-    rows += [("all", compared)] if len(compared) > 1 else []
+    if len(compared) > 1:
+        rows += [("all", compared)]
 
     def of(head: str, meaning: str, count: Callable[[Comparison], int]) -> Column:
         return Column(
@@ -263,7 +267,9 @@ def _summary(dispatcher: str, compared: Sequence[Comparison]) -> str:
     held = sum(len(c.held) for c in compared)
 
     def share_of(starts: int) -> float | None:
-        return also / starts if starts else None
+        if starts:
+            return also / starts
+        return None
 
     return (
         f"{also} of {how_many(machine, 'start')} of the machine are among the {ours} of {dispatcher} "
@@ -367,7 +373,12 @@ def sentences_on_starts(result: Calibration) -> Iterator[str]:
     """Yield which jobs are not compared: those that did not start in the record and in every replay."""
     if result.not_compared:
         lacking = len(result.not_compared)
-        are, they = ("is", "it") if lacking == 1 else ("are", "they")
+        if lacking == 1:
+            are = "is"
+            they = "it"
+        else:
+            are = "are"
+            they = "they"
         yield (
             f"{lacking:,} of {how_many(len(result.jobs) + lacking, 'job', ',')} that started in the record {are} not compared, as {they} "
             f"did not start in every replay: {_first_of(result.not_compared)}"
@@ -378,7 +389,9 @@ def sentences_on_starts(result: Calibration) -> Iterator[str]:
 
 
 def _first_of(jobs: Sequence[str]) -> str:
-    more = f" and {len(jobs) - FIRST:,} more" if len(jobs) > FIRST else ""
+    more = ""
+    if len(jobs) > FIRST:
+        more = f" and {len(jobs) - FIRST:,} more"
     return f"{', '.join(jobs[:FIRST])}{more}"
 
 
@@ -386,7 +399,9 @@ def write_answer(result: Any, page: Path, title: str) -> None:
     """Write the verdict, the tables and the pictures as one HTML page."""
     one = one_step_grid(result)
     free = free_grid(result)
-    omitted = f"Not modelled: {', '.join(result.not_modelled)}." if result.not_modelled else ""
+    omitted = ""
+    if result.not_modelled:
+        omitted = f"Not modelled: {', '.join(result.not_modelled)}."
     sections = [
         Section(
             f"The verdict: {result.verdict}",

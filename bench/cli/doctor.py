@@ -126,7 +126,10 @@ def third_parties() -> Iterator[tuple[bool, str]]:
                 if registry is KINDS:
                     find(name)
                 else:
-                    _ = registry.make(name) if registry.parts else registry[name]
+                    if registry.parts:
+                        _ = registry.make(name)
+                    else:
+                        _ = registry[name]
                 yield False, registry.label(name)
             except SchedlabError as e:
                 label = registry.label(name)
@@ -204,7 +207,9 @@ def _quota() -> float | None:
     """Return the number of cores that the quota of a container (cgroup v2) allows, None without a quota."""
     try:
         most, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return None if most == "max" else int(most) / int(period)
+        if most == "max":
+            return None
+        return int(most) / int(period)
     except (OSError, ValueError):
         return None
 
@@ -227,7 +232,9 @@ def _ask(script: str, *arguments: str) -> str:
         return f"no answer within {CHECK_TIMEOUT} s"
     lines = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip().splitlines()
     answers = [line for line in lines if line.startswith("answer")] or lines
-    return answers[-1] if answers else f"exit code {done.returncode}"
+    if answers:
+        return answers[-1]
+    return f"exit code {done.returncode}"
 
 
 def _version(distribution: str) -> str:
@@ -239,4 +246,6 @@ def _version(distribution: str) -> str:
 
 def _gigabytes() -> str:
     memory = machine_memory()
-    return "unknown" if memory is None else f"{memory / 2**30:.1f} GB"
+    if memory is None:
+        return "unknown"
+    return f"{memory / 2**30:.1f} GB"

@@ -144,11 +144,9 @@ def _validation(method: str, validation: Validation) -> str:
 
     if validation.accuracy is None:
         return f"accuracy on {method}: unknown, there are no other days with that cooling to learn from"
-    rest = (
-        f"; {how_many(validation.unanswered, 'day', ',', verb='have')} a cooling that no training day has"
-        if validation.unanswered
-        else ""
-    )
+    rest = ""
+    if validation.unanswered:
+        rest = f"; {how_many(validation.unanswered, 'day', ',', verb='have')} a cooling that no training day has"
     return f"accuracy on {method}: {percent(validation.accuracy)} of {how_many(validation.days, 'day', ',')}, {how_many(validation.folds, 'time')}{rest}"
 
 
@@ -167,7 +165,10 @@ def _errors(made: Guide, days: Sequence[Day]) -> Table:
 
     table = _table("distance of PUE from slope change", "days", "wrong", "share")
     for low, high, count, wrong in errors_by_distance(made, days):
-        name = f"{low:g} to {high:g}" if high < float("inf") else f"{low:g} and more"
+        if high < float("inf"):
+            name = f"{low:g} to {high:g}"
+        else:
+            name = f"{low:g} and more"
         table.add_row(name, f"{count:,}", f"{wrong:,}", percent(wrong / count) if count else "-")
     return table
 
@@ -284,7 +285,9 @@ def collect(
                 _chosen(best, source.instance(best.record), twins, collection.left_out, to_the_end)
             )
     if not collection.chosen:
-        wanted = "searches (rules do not count)" if method is None else repr(method)
+        wanted = "searches (rules do not count)"
+        if method is not None:
+            wanted = repr(method)
         names = ", ".join(dict.fromkeys(str(f.record["method"]) for f in profits))
         raise WrongUse(
             f"there is no verified schedule by {wanted} in the {how_many(len(profits), 'record')} of profit problems; they are by {names}"
@@ -345,7 +348,9 @@ def _best(group: Sequence[Filed], method: str | None, left_out: Counter[str]) ->
     """Return the best verified record of a scenario that counts; None if there is none."""
     fit = [f for f in group if _counts(f.record, method)]
     if not fit:
-        wanted = "search" if method is None else method
+        wanted = "search"
+        if method is not None:
+            wanted = method
         left_out[f"scenarios of {group[0].record['instance']} without a verified schedule by {wanted}"] += 1
         return None
     return max(fit, key=lambda f: float(f.record["objective"]))
@@ -380,9 +385,13 @@ def _chosen(
 def scenario_of(record: Mapping[str, Any], instance: Instance) -> str:
     """Return the scenario of a record as text; the default of the instance if the record names none."""
     view = View(**record["view"])
-    own = "" if instance.centre is None else instance.centre.default
+    own = ""
+    if instance.centre is not None:
+        own = instance.centre.default
     name = view.scenario or own
-    return name if view.first is None else f"{name}, first {view.first}"
+    if view.first is None:
+        return name
+    return f"{name}, first {view.first}"
 
 
 # --- Learn the efficiency guide from days, and measure its accuracy on these days and on days left out.
@@ -462,7 +471,11 @@ def _tree(days: Sequence[Day], depth: int, seed: int) -> Rule:
 def _leaf(days: Sequence[Day], tie: Advice = OPTIMISE) -> Leaf:
     """Return what the best schedules did on most of the days; ``tie`` if both are equally frequent."""
     aims = Counter(day.aim for day in days)
-    advice: Advice = tie if aims[MAXIMISE] == aims[OPTIMISE] else max((MAXIMISE, OPTIMISE), key=aims.__getitem__)
+    advice: Advice
+    if aims[MAXIMISE] == aims[OPTIMISE]:
+        advice = tie
+    else:
+        advice = max((MAXIMISE, OPTIMISE), key=aims.__getitem__)
     return Leaf(advice, len(days), aims[advice])
 
 
@@ -494,7 +507,9 @@ class Validation(NamedTuple):
     @property
     def accuracy(self) -> float | None:
         """The share of days on which the advice is right; None if there is no advice."""
-        return self.right / self.days if self.days else None
+        if self.days:
+            return self.right / self.days
+        return None
 
 
 def leave_out(
@@ -507,7 +522,10 @@ def leave_out(
     answered = hits = unanswered = 0
     for name, held in groups.items():
         others = [day for other, days in groups.items() if other != name for day in days]
-        guide = learn(others, depth) if others else Guide({})
+        if others:
+            guide = learn(others, depth)
+        else:
+            guide = Guide({})
         known = [day for day in held if day.cooling in guide.rules]
         answered += len(known)
         hits += sum(right(guide, day) for day in known)
@@ -628,7 +646,9 @@ def _days(ax: Axes, guide: Guide, days: Sequence[Day], cooling: str, title: str)
             x = [100 * d.utilisation for d in mine]
             y = [d.distance for d in mine]
             ax.plot(x, y, **_style(colour, marker))
-    threshold = f", threshold {', '.join(map(percent, edges))}" if edges else ""
+    threshold = ""
+    if edges:
+        threshold = f", threshold {', '.join(map(percent, edges))}"
     ax.set_title(f"{title}{threshold}", loc="left", fontsize=8)
     ax.set_xlabel("utilisation of the day before, %")
     ax.set_ylabel("PUE minus PUE at the slope change")

@@ -92,11 +92,19 @@ def import_log(
     find_objective(objective)
     log = open_log(file, settings_of_log(form, settings, load), first)
     batch = settings["batch"]
-    whole = log.workload if batch is None else open_trace(log.trace)[0]  # a batch keeps the clock of the whole log
+    # a batch keeps the clock of the whole log
+    if batch is None:
+        whole = log.workload
+    else:
+        whole = open_trace(log.trace)[0]
     origin, day = midnight(whole, log.trace.zone)
     workload = log.workload.since(origin)
-    named = name or log.trace.name if batch is None else name or f"eurora_batch{batch}"
-    source = f"{form} log {file.name}" if batch is None else f"{form} log {file.name}, {log.trace.format}"
+    if batch is None:
+        named = name or log.trace.name
+        source = f"{form} log {file.name}"
+    else:
+        named = name or f"eurora_batch{batch}"
+        source = f"{form} log {file.name}, {log.trace.format}"
     with writing(out):
         write(log_instance(workload, log.platform, objective, named, source, day), out)
     say("\n".join(report_lines(workload, log.platform)))
@@ -123,7 +131,10 @@ def compare_batch(name: str, workload: Workload, number: int) -> None:
     from ..tables.instances import Composition, show_composition
 
     batch = BATCHES[number]
-    counted = workload if batch.which != "queued" else replace(workload, running=())
+    if batch.which != "queued":
+        counted = workload
+    else:
+        counted = replace(workload, running=())
     ours = Composition.of_workload(counted)
     show_composition(console_for(), {name: ours}, {f"BATCH{number} (thesis)": batch.composition})
 
@@ -160,7 +171,9 @@ def log_instance(
         "rows_skipped": sum(report.skipped.values()),
         "jobs_left_out": len(report.dropped),
     }
-    since = f", from {day} on" if day else ""
+    since = ""
+    if day:
+        since = f", from {day} on"
     return Instance(
         name=name,
         kind="dispatch",
@@ -403,7 +416,10 @@ def _require_now(made: Mapping[str, Any], now: int | None, sources: str) -> None
     late = [job for job in made["running"] if job["start"] > made["now"]]
     if late:
         job = max(late, key=lambda job: job["start"])
-        given = f"the time of the files, {made['now']}," if now is None else f"--now {now}"
+        if now is None:
+            given = f"the time of the files, {made['now']},"
+        else:
+            given = f"--now {now}"
         raise WrongUse(
             f"{sources}: {given} is before the start of job {job['id']}, which runs since {job['start']}; expected --now SECONDS "
             "since 1970, when the files were made"
@@ -435,17 +451,23 @@ def _made(
     licences: Path | None,
 ) -> tuple[dict[str, Any], Counter[str]]:
     if set(kinds) == {"squeue", "slurm nodes"}:
-        reserved = None if reservations is None else _reservations_of_slurm(reservations, zone)
+        reserved = None
+        if reservations is not None:
+            reserved = _reservations_of_slurm(reservations, zone)
         if zone is not None and reservations is None:
             raise WrongUse(
                 "--zone: the times of Slurm's JSON have no time zone; it is for PBS, and the text of reservations"
             )
-        free = None if licences is None else free_licences(read_text(licences, errors="replace"))
+        free = None
+        if licences is not None:
+            free = free_licences(read_text(licences, errors="replace"))
         return state_from_slurm(kinds["squeue"], kinds["slurm nodes"], now, ewt, reserved, free)
     if set(kinds) == {"qstat", "pbsnodes"}:
         if licences is not None:
             raise WrongUse(f"--licences {licences}: for Slurm alone; licences of PBS are resources of its server")
-        text = None if reservations is None else read_text(reservations, errors="replace")
+        text = None
+        if reservations is not None:
+            text = read_text(reservations, errors="replace")
         return state_from_pbs(kinds["qstat"], kinds["pbsnodes"], now, ewt, time_zone(zone) or UTC, text)
     raise WrongUse(f"the files are {' and '.join(kinds)}; {EXPECTED}")
 
@@ -598,7 +620,9 @@ def _site_of_log(path: Path, name: str | None, zone: str | None, columns: str | 
     site = site_of_trace(trace)
     for line in notes_on_shown(trace, site):
         say(f"note: {line}")
-    return site if name is None else replace(site, name=name)
+    if name is None:
+        return site
+    return replace(site, name=name)
 
 
 # --- ``bench import weather``: the hourly temperatures of a weather file, or of some days of it, are written as CSV.
@@ -626,7 +650,9 @@ def import_weather(
     with writing(out):
         write_weather(weather, out)
     s = weather.series
-    since = " from {:02}-{:02} on".format(*weather.first_day) if weather.first_day else ""
+    since = ""
+    if weather.first_day:
+        since = " from {:02}-{:02} on".format(*weather.first_day)
     say(f"mean {weather.mean:.2f} degrees C, least {min(s.values):g}, greatest {max(s.values):g}")
     say(f"{out}: {how_many((s.end - s.begin) / HOUR, 'hour', ',g')}{since}, {how_many(len(s.values), 'value', ',')}")
 
@@ -709,7 +735,9 @@ def machine(
 
     Example: bench generate theta --jobs 24 --seed 1 --out my_moment
     """
-    sizes = {} if nodes is None else {"nodes": nodes}
+    sizes = {}
+    if nodes is not None:
+        sizes = {"nodes": nodes}
     _generate(str(context.info_name), out, jobs, seed, sizes)
 
 

@@ -307,7 +307,11 @@ def write_model(problem: Problem, formulation: str, form: str, out: Path) -> Map
     method = parse_method(f"{backend}:{formulation}", problem)
     assert isinstance(method, SolverMethod)  # each format has a backend
     model = encoding_of(problem, method.formulation).model
-    made, size = _compiled(model, backend, method.compile_options) if form not in OF_MODEL else (model, _size(model))
+    if form not in OF_MODEL:
+        made, size = _compiled(model, backend, method.compile_options)
+    else:
+        made = model
+        size = _size(model)
     if form == "cpsat" and out.suffix == ".pb":
         suffix = ".pb"
     with writing(out):

@@ -372,11 +372,15 @@ class Standing:
     @property
     def started(self) -> int:
         """The number of jobs whose work was done, in the replay of one seed."""
-        return 0 if self.replayed is None else self.replayed.submit.size // self.replayed.seeds
+        if self.replayed is None:
+            return 0
+        return self.replayed.submit.size // self.replayed.seeds
 
     def value(self, figure: Figure) -> float | None:
         """Return a figure; None if a replay failed."""
-        return None if self.replayed is None else figure.value(self.replayed)
+        if self.replayed is None:
+            return None
+        return figure.value(self.replayed)
 
     @cached_property
     def resamples(self) -> Mapping[str, Floats]:
@@ -387,7 +391,9 @@ class Standing:
 
     def interval(self, figure: Figure) -> tuple[float, float] | None:
         """Return the 95 % interval of a figure; None if a replay failed."""
-        return Blocks.interval(self.resamples[figure.name]) if self.resamples else None
+        if self.resamples:
+            return Blocks.interval(self.resamples[figure.name])
+        return None
 
 
 def standings(records: Iterable[Record], folder: Path, cases: Mapping[str, ReplayCase]) -> list[Standing]:
@@ -414,7 +420,9 @@ def standings(records: Iterable[Record], folder: Path, cases: Mapping[str, Repla
         if log not in blocks:
             blocks[log] = Blocks.of(replayed.submit, seed=len(blocks))
         seconds = row.metric("decisions_seconds_mean")
-        ms = None if seconds is None else 1000 * seconds
+        ms = None
+        if seconds is not None:
+            ms = 1000 * seconds
         listed.append(Standing(log, dispatcher, replayed, blocks[log], ms, jobs=len(replays[0].workload)))
     return listed
 
@@ -460,7 +468,9 @@ def ranking(listed: Sequence[Standing], figure: Figure) -> list[Rank]:
     logs = list(dict.fromkeys(s.log for s in listed))
     names = list(dict.fromkeys(s.dispatcher for s in listed))
     by_pair = {(s.log, s.dispatcher): s for s in listed}
-    sign = -1.0 if figure.best is max else 1.0
+    sign = 1.0
+    if figure.best is max:
+        sign = -1.0
     ranks = np.zeros((len(logs), len(names)))
     drawn: list[Floats] = []
     ratios = np.full((len(logs), len(names)), np.nan)
@@ -468,7 +478,10 @@ def ranking(listed: Sequence[Standing], figure: Figure) -> list[Rank]:
         own = [by_pair.get((log, name)) for name in names]
         values = np.array([_known(None if s is None else s.value(figure)) for s in own])
         ranks[row] = _ranks(sign * values[None, :])[0]
-        best = np.nanmin(sign * values) if np.isfinite(values).any() else np.nan
+        if not np.isfinite(values).any():
+            best = np.nan
+        else:
+            best = np.nanmin(sign * values)
         ratios[row] = (values / abs(best)) ** sign
         size = next((s.resamples[figure.name].size for s in own if s is not None and s.resamples), 0)
         if size:
@@ -477,18 +490,25 @@ def ranking(listed: Sequence[Standing], figure: Figure) -> list[Rank]:
             ]
             drawn.append(_ranks(sign * np.column_stack(columns)))
     mean = ranks.mean(axis=0)
-    resampled = np.mean(drawn, axis=0) if drawn else mean[None, :]
+    if drawn:
+        resampled = np.mean(drawn, axis=0)
+    else:
+        resampled = mean[None, :]
     first = (resampled <= resampled.min(axis=1, keepdims=True)).mean(axis=0)
     made = []
     for k, name in enumerate(names):
-        times = float(np.exp(np.log(ratios[:, k]).mean())) if (ratios[:, k] > 0).all() else None
+        times = None
+        if (ratios[:, k] > 0).all():
+            times = float(np.exp(np.log(ratios[:, k]).mean()))
         failed = sum(by_pair[log, name].replayed is None for log in logs if (log, name) in by_pair)
         made.append(Rank(name, float(mean[k]), Blocks.interval(resampled[:, k]), times, float(first[k]), failed))
     return sorted(made, key=lambda r: (r.rank, -r.first))
 
 
 def _known(value: float | None) -> float:
-    return float("nan") if value is None else value
+    if value is None:
+        return float("nan")
+    return value
 
 
 def _ranks(values: Floats) -> Floats:
@@ -600,7 +620,9 @@ def classes_grid(log: str, listed: Sequence[Standing]) -> Grid:
 
 def _wait_of(replayed: Replayed, k: int) -> float | None:
     chosen = size_class(replayed.size) == k
-    return float(replayed.wait[chosen].mean()) if chosen.any() else None
+    if chosen.any():
+        return float(replayed.wait[chosen].mean())
+    return None
 
 
 def _span(interval: tuple[float, float] | None, form: Callable[[float], str]) -> str | None:

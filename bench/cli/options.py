@@ -57,8 +57,14 @@ def with_options(
     callable
         Command -> command with the signature that Typer reads.
     """
-    described = {} if settings is None else settings
-    defaults = {} if usual is None else usual
+    if settings is not None:
+        described = settings
+    else:
+        described = {}
+    if usual is not None:
+        defaults = usual
+    else:
+        defaults = {}
     chosen = [described[name] for name in (described if names is None else names) if described[name].setting.help]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,7 +138,9 @@ class GroupedHelp(TyperCommand):
         for parameter in self.get_params(ctx):
             row = parameter.get_help_record(ctx)
             if row is not None:
-                usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                usual = "Options"
+                if parameter.param_type_name == "argument":
+                    usual = "Arguments"
                 groups.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(row)
         for title, rows in sorted(groups.items(), key=lambda group: group[0] == "Options"):
             with formatter.section(title):
@@ -205,7 +213,9 @@ class Part:
     def problem(self, path: str) -> Problem:
         """Load an instance and return the problem of this part. Raises UnknownName, UnknownInstance, WrongUse."""
         instance = open_instance(path, self.drop_impossible)
-        at = None if self.at is None else parse_clock(self.at)
+        at = None
+        if self.at is not None:
+            at = parse_clock(self.at)
         view = View(at, self.first, parse_durations(self.durations), self.objective, self.nodes_needed)
         return one_scenario(view, instance, self.scenario).of(instance)
 
@@ -262,8 +272,13 @@ class Place:
         name, _, own = self.executor.partition(",")
         if len(chosen) > 1 or (chosen and name not in (LOCAL, chosen[0])):
             raise WrongUse(f"--{chosen[-1]} is for --executor {chosen[-1]}; expected one executor")
-        options = [own] if own else []
-        options += [f"address={self.dask}"] if self.dask is not None else self.slurm or []
+        options = []
+        if own:
+            options = [own]
+        if self.dask is not None:
+            options += [f"address={self.dask}"]
+        else:
+            options += self.slurm or []
         return Where.parse([chosen[0] if chosen else name, *options])
 
 

@@ -79,9 +79,15 @@ class Chosen:
         """Return these problems of a sample. Raises WrongUse if there are none."""
         from ..statistics.measures import matching, subset, unproven
 
-        chosen = sample if self.instances is None else matching(sample, self.instances)
-        chosen = unproven(chosen) if self.unproven else chosen
-        return chosen if self.subset is None else subset(chosen, self.subset, goal)
+        if self.instances is None:
+            chosen = sample
+        else:
+            chosen = matching(sample, self.instances)
+        if self.unproven:
+            chosen = unproven(chosen)
+        if self.subset is None:
+            return chosen
+        return subset(chosen, self.subset, goal)
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,10 @@ def compare(
     else:
         if results.resolve() == other.resolve():
             raise WrongUse(f"{other}: expected another folder than the first")
-        names = (results.name, other.name) if results.name != other.name else (str(results), str(other))
+        if results.name != other.name:
+            names = (results.name, other.name)
+        else:
+            names = (str(results), str(other))
         named = () if methods is None else parse_methods(methods)
         known = known_of(other) | known_of(results)
         sample, pairs = two_folders(samples.records_of(results), samples.records_of(other), names, named, known)
@@ -250,8 +259,12 @@ def merge(
         say(
             f"{r['instance']}, {r['method']}, seed {r['seed']}: kept {run.kept.path}, not {', '.join(map(str, run.others))}"
         )
-    more = f" ({len(made.twice) - SHOWN:,} more)" if len(made.twice) > SHOWN else ""
-    twice = f", {how_many(len(made.twice), 'run', ',')} present several times{more}" if made.twice else ""
+    more = ""
+    if len(made.twice) > SHOWN:
+        more = f" ({len(made.twice) - SHOWN:,} more)"
+    twice = ""
+    if made.twice:
+        twice = f", {how_many(len(made.twice), 'run', ',')} present several times{more}"
     say(f"{out}: {how_many(made.records, 'record', ',')} of {how_many(len(results), 'folder')}{twice}")
 
 
@@ -290,7 +303,9 @@ def read_folders(folders: Sequence[Path]) -> tuple[list[FoundRecord], list[tuple
         for path in some_files(folder):
             try:
                 record = read(path)
-                wrong = [] if key_of(record) == record["key"] else [OTHER_KEY]
+                wrong = []
+                if key_of(record) != record["key"]:
+                    wrong = [OTHER_KEY]
                 wrong += faults_of_form(record)
                 if record.get("jobs_csv") is not None:
                     jobs_file(folder, record)
@@ -643,7 +658,9 @@ def verify(
         raise typer.Exit(1 if faults else 0)
     if results.is_file():
         raise WrongUse(f"{results} is a file with a schedule: name its instance with --instance")
-    trusted = [] if instance is None else [instance]
+    trusted = []
+    if instance is not None:
+        trusted = [instance]
     trusted += [name.strip() for text in own or () for name in text.split(",") if name.strip()]
     folders = folders_of_records(results) or [results]
     verdicts = [_verified(folder, instance, trusted, manifest) for folder in folders]
@@ -676,12 +693,16 @@ def _verified(folder: Path, instance: str | None, trusted: Sequence[str], manife
     records = {path.name for path in files(folder)}
     bad = len({name for name, _ in wrong if name in records})
     others = len({name for name, _ in wrong if name not in records})
-    beside = f"; other files with faults: {others}" if others else ""
+    beside = ""
+    if others:
+        beside = f"; other files with faults: {others}"
     if claimed:
         parts = ", ".join(f"{what} of {how_many(n, 'record')}" for what, n in claimed.items())
         say(f"claimed, not checked: {parts}")
     valid = count - bad - len(unchecked)
-    left = f", {len(unchecked)} not checked" if unchecked else ""
+    left = ""
+    if unchecked:
+        left = f", {len(unchecked)} not checked"
     say(f"{folder}: {how_many(count, 'record')}, {valid} valid, {bad} not valid{left}{beside}")
     if manifest and not wrong and not unchecked:
         with Store(folder):  # no other bench writes meanwhile

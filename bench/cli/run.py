@@ -148,7 +148,8 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
                 else:
                     paths = list(_paths(group, suite, notes))
                 request = request_of(suite, group, given, has_seeds)
-                parts += [Part([load_once(path) for path in paths], request)] if paths else []
+                if paths:
+                    parts += [Part([load_once(path) for path in paths], request)]
         elif _is_collection(word):
             plain += [load_once(path) for path in _members(Path(word), notes)]
             folders.append(Path(word).resolve().name)
@@ -159,7 +160,8 @@ def choose(words: Sequence[str], given: RunRequest, has_seeds: bool, data: Path 
                 raise _unknown(word) from e
     if data is not None and not suites:
         raise WrongUse(f"--data {data}: for suites, such as: bench run classic --data {data}")
-    parts += [Part(plain, given)] if plain else []
+    if plain:
+        parts += [Part(plain, given)]
     _refuse_same_names(loaded)
     return Chosen(parts, suites, folders[0] if len(folders) == 1 and len(words) == 1 else None, notes)
 
@@ -197,7 +199,9 @@ def request_of(suite: Suite, group: RunGroup, given: RunRequest, has_seeds: bool
 
 
 def _parsed(group: RunGroup, name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
-    return {name: parse(group.options[name])} if name in group.options else {}
+    if name in group.options:
+        return {name: parse(group.options[name])}
+    return {}
 
 
 def _paths(group: RunGroup, suite: Suite, notes: list[str]) -> Iterator[str]:
@@ -207,7 +211,10 @@ def _paths(group: RunGroup, suite: Suite, notes: list[str]) -> Iterator[str]:
             yield pattern
             continue
         base = group.base
-        matching = [base / pattern] if GLOB.isdisjoint(pattern) else sorted(base.glob(pattern))
+        if GLOB.isdisjoint(pattern):
+            matching = [base / pattern]
+        else:
+            matching = sorted(base.glob(pattern))
         chosen = [path for path in matching if _is_instance(path)]
         if not chosen:
             raise WrongUse(
@@ -255,9 +262,9 @@ def _no_instances(what: str, every: Sequence[Path], chosen: Sequence[Path]) -> l
     known = set(chosen)
     others = [path.name for path in every if path not in known]
     shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
-    return (
-        [f"{what}: {how_many(len(chosen), 'instance')}; {len(others)} left out, no instance: {shown}"] if others else []
-    )
+    if others:
+        return [f"{what}: {how_many(len(chosen), 'instance')}; {len(others)} left out, no instance: {shown}"]
+    return []
 
 
 def _is_collection(word: str) -> bool:
@@ -278,7 +285,9 @@ def _members(folder: Path, notes: list[str]) -> list[str]:
 
 
 def _is_instance(path: Path) -> bool:
-    return (path / SETTINGS).is_file() if path.is_dir() else is_classic(path)
+    if path.is_dir():
+        return (path / SETTINGS).is_file()
+    return is_classic(path)
 
 
 def plans_of(chosen: Chosen, folder_of: Callable[[Instance], Path], notes: list[str]) -> Plans:
@@ -389,7 +398,10 @@ def carry_out_chosen(chosen: Chosen, task: RunTask, tables: Console, notes: Cons
     if task.recording.as_json:
         return conclude(plans, records, task, tables, notes)
     many = len({(r["instance"], str(r["view"])) for r in records}) > FULL_TABLES
-    code = _conclude_shortly(plans, records, notes) if many else conclude(plans, records, task, tables, notes)
+    if many:
+        code = _conclude_shortly(plans, records, notes)
+    else:
+        code = conclude(plans, records, task, tables, notes)
     return _compare(plans, records, tables, notes, many) or code
 
 
@@ -401,7 +413,9 @@ def _conclude_shortly(plans: Plans, records: Sequence[Record], notes: Console) -
     for folder in dict.fromkeys(folder for folder, _ in plans):
         notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
         notes.print(f"Statistics over all instances: bench statistics {folder}", soft_wrap=True)
-    return 1 if any(map(failed, records)) else 0
+    if any(map(failed, records)):
+        return 1
+    return 0
 
 
 def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Console, many: bool) -> int:
@@ -418,7 +432,9 @@ def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Co
         for new in better:
             notes.print(_sentence(new, folder), soft_wrap=True)
         wrong += sum(new.refuted for new in better)
-    return 1 if wrong else 0
+    if wrong:
+        return 1
+    return 0
 
 
 def _sentence(new: NewBest, folder: Path) -> str:

@@ -159,14 +159,19 @@ def simulate(
     """Replay a log or an instance under dispatchers: the command; its help text is ``SIMULATE_HELP``."""
     from ..replays.carry_out import carry_out, replay_days
 
-    published = None if study is None else find_study(study)
+    published = None
+    if study is not None:
+        published = find_study(study)
     own_days = published is not None and bool(published.cases)
     check_workload(workload, study, own_days)
     if published is not None:
         if settings["decision_time"] is None and settings["deterministic"] is None:
             settings["decision_time"] = published.decision_time
         settings["charge"] = settings["charge"] or published.charge
-    usual = ["fcfs,easy"] if published is None else published.dispatchers
+    if published is not None:
+        usual = published.dispatchers
+    else:
+        usual = ["fcfs,easy"]
     request = replaying.request(workload or "", dispatchers or usual, settings)
     request = replace(request, study=published)
     where = place.where()

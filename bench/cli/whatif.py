@@ -418,7 +418,9 @@ class Variant:
 def variants(site: Site, changes: Sequence[str]) -> list[Variant]:
     """Return the site as it is, with each change alone, and with all of them if there are several. Raises WrongChange."""
     alone = [Variant(change, with_changes(site, [change])) for change in changes]
-    several = [Variant(TOGETHER, with_changes(site, changes))] if len(changes) > 1 else []
+    several = []
+    if len(changes) > 1:
+        several = [Variant(TOGETHER, with_changes(site, changes))]
     return [Variant("", site), *alone, *several]
 
 
@@ -504,7 +506,10 @@ class Question:
         path = self.file(variant, dispatcher, seed)
         if path.exists():
             return _read(path, variant.change, dispatcher)
-        made = self._by_slurm(variant, seed) if dispatcher == SLURM else self._simulated(variant, dispatcher, seed)
+        if dispatcher == SLURM:
+            made = self._by_slurm(variant, seed)
+        else:
+            made = self._simulated(variant, dispatcher, seed)
         columns = [made.submit.tolist(), made.took.tolist(), made.wait[0].tolist()]
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -624,7 +629,9 @@ class VariantComparison:
         """Return the name of a replay in tables; the dispatcher is told if there are several."""
         change = answer.change or "as it is"
         several = len({a.dispatcher for a in self.answers}) > 1
-        return f"{change}, {answer.dispatcher}" if several else change
+        if several:
+            return f"{change}, {answer.dispatcher}"
+        return change
 
     @cached_property
     def submit(self) -> Ints:
@@ -702,7 +709,9 @@ class Effect:
     @property
     def relative(self) -> float | None:
         """The difference as a share of the wait before; None if nothing waited."""
-        return self.difference / self.before if self.before else None
+        if self.before:
+            return self.difference / self.before
+        return None
 
     @property
     def verdict(self) -> str:
@@ -711,7 +720,9 @@ class Effect:
             return "equal"
         if self.high < 0:
             return "shorter"
-        return "longer" if self.low > 0 else "open"
+        if self.low > 0:
+            return "longer"
+        return "open"
 
 
 def sentence(effect: Effect, unit: tuple[str, float]) -> str:
@@ -722,7 +733,9 @@ def sentence(effect: Effect, unit: tuple[str, float]) -> str:
     'The mean wait of the same 100 jobs falls from 2.00 to 1.50 h (-25.00%); the interval of the difference is -0.70 to -0.30 h.'
     """
     name, seconds = unit
-    how = "falls" if effect.difference < 0 else "rises"
+    how = "rises"
+    if effect.difference < 0:
+        how = "falls"
     if effect.verdict == "equal":
         how = "stays"
     waits = f"{short(effect.before / seconds)} to {short(effect.after / seconds)} {name}"
@@ -732,7 +745,9 @@ def sentence(effect: Effect, unit: tuple[str, float]) -> str:
     if np.isnan(effect.low):
         return f"{text}."
     text += f"; the interval of the difference is {effect.low / seconds:+.2f} to {effect.high / seconds:+.2f} {name}"
-    return f"{text}, so that its sign is open." if effect.verdict == "open" else f"{text}."
+    if effect.verdict == "open":
+        return f"{text}, so that its sign is open."
+    return f"{text}."
 
 
 def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = "") -> list[Effect]:
@@ -752,7 +767,10 @@ def effects(comparison: VariantComparison, answer: VariantReplay, kind: str = ""
     before = comparison.wait(comparison.answers[0])
     after = comparison.wait(answer)
     slowdown = comparison.slowdown(answer)
-    masks = comparison.masks(kind) if kind else {ALL: np.ones(len(comparison.ids), np.bool_)}
+    if kind:
+        masks = comparison.masks(kind)
+    else:
+        masks = {ALL: np.ones(len(comparison.ids), np.bool_)}
     listed = []
     for group, mask in masks.items():
         if not mask.any():

@@ -151,7 +151,9 @@ def faults(problem: Problem, record: Mapping[str, Any], schedule: Schedule | Non
     for name, most in true.items():
         if not agree(most, recorded["limits"].get(name)):
             result.append(f"it has limit {recorded['limits'].get(name)} on {name}, theta and slack give {most}")
-    reached = {} if schedule is None else values(dispatch, slack, schedule)
+    reached = {}
+    if schedule is not None:
+        reached = values(dispatch, slack, schedule)
     result += [
         f"it has {name} {recorded['values'].get(name)}, its schedule has {value}"
         for name, value in reached.items()
@@ -240,7 +242,10 @@ class DispatchKind(PlainKind):
         problem = instance.dispatch
         if instance.reservations:
             return {DAY_REPLAYED: BESIDE_RESERVATIONS}
-        usual = SMALL_DISPATCH if len(problem.platform.nodes) <= SMALL else LARGE_DISPATCH
+        if len(problem.platform.nodes) <= SMALL:
+            usual = SMALL_DISPATCH
+        else:
+            usual = LARGE_DISPATCH
         known = all(j.runtime is not None for j in problem.jobs)
         return {view: methods for view, methods in usual.items() if view != DAY_REPLAYED or known}
 
@@ -252,11 +257,16 @@ class DispatchKind(PlainKind):
     def problem(self, instance: Instance, view: View) -> Dispatch:
         """Return the problem of the snapshot, of the first jobs, with other durations or another objective."""
         problem = instance.dispatch
-        objective = problem.objective if view.objective is None else view.objective
+        if view.objective is None:
+            objective = problem.objective
+        else:
+            objective = view.objective
         find_objective(objective)
         if view.keep is not None:
             check_keep(problem, objective, view.keep)
-        own = {} if view.desired is None else {"desired": None, "over_cost": None}
+        own = {}
+        if view.desired is not None:
+            own = {"desired": None, "over_cost": None}
         chosen = problem.replace(durations=view.durations, objective=objective, **own)
         if view.at is not None:
             chosen = chosen.at(view.at, view.first)
@@ -264,7 +274,9 @@ class DispatchKind(PlainKind):
             chosen = chosen.replace(jobs=first_jobs(chosen, view.first))
         if not chosen.jobs:
             raise WrongUse(f"the view {view.label!r} has no jobs: none is submitted by that time")
-        return chosen if view.desired is None else _within(chosen, view, view.desired)
+        if view.desired is None:
+            return chosen
+        return _within(chosen, view, view.desired)
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print the tables of the methods, then those of the replays with the offline runs on the same jobs."""

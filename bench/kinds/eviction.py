@@ -99,7 +99,10 @@ class Answers:
 
     def record(self) -> Record:
         """Return the fields of the record, sorted by deadline."""
-        total = self.response[-1][1] if self.one_pass else sum(seconds for _, seconds, _ in self.response)
+        if self.one_pass:
+            total = self.response[-1][1]
+        else:
+            total = sum(seconds for _, seconds, _ in self.response)
         return {
             "deadlines": sorted(self.deadlines),
             "response_s": sorted(self.response),
@@ -143,7 +146,9 @@ def run_in_worker(problem: Eviction, method: Method, limits: Mapping[str, Any], 
             return float(limits["time_limit"]) - (time.perf_counter() - began)
 
         for step in (problem.steps, *range(problem.steps)):
-            known = [result] if step == problem.steps else []
+            known = []
+            if step == problem.steps:
+                known = [result]
             results = _solve_at(_at(problem, step), method, limits, known, seconds_left)
             if results:
                 answers.add(_at(problem, step), results)
@@ -186,7 +191,9 @@ def _one_pass(problem: Eviction, answers: Answers) -> None:
         began = time.perf_counter()
         plans = trade_off(fresh).plans()
         took.append(time.perf_counter() - began)
-    status = "feasible" if problem.shared_bandwidth else "optimal"
+    status = "optimal"
+    if problem.shared_bandwidth:
+        status = "feasible"
     answers.one_pass = True
     for step, plan in enumerate(plans):
         answers.plan(_at(problem, step), plan)
@@ -270,7 +277,9 @@ class EvictionRow:
     def all_deadlines(self) -> float | None:
         """Response time for all deadlines in seconds; None if some deadline has no plan."""
         known = [r.get("all_deadlines_s") for r in self.records]
-        return None if not known or None in known else fmean(s for s in known if s is not None)
+        if not known or None in known:
+            return None
+        return fmean(s for s in known if s is not None)
 
 
 def _is_pair(value: object) -> bool:
@@ -379,22 +388,30 @@ def worse_by(row: EvictionRow, results: EvictionResults) -> str:
         return UNKNOWN
     least = sum(results.best[d][0] for d in row.deadlines)
     more = sum(answer[0] for answer in row.deadlines.values()) - least
-    share = f" ({percent(more / least)})" if more and least else ""
+    share = ""
+    if more and least:
+        share = f" ({percent(more / least)})"
     return f"{more / HOUR:,.1f}{share}"
 
 
 def milliseconds(value: float) -> str:
     """Return seconds as milliseconds with three significant digits."""
-    return f"{1000 * value:,.0f}" if value >= 0.1 else f"{1000 * value:.3g}"
+    if value >= 0.1:
+        return f"{1000 * value:,.0f}"
+    return f"{1000 * value:.3g}"
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:,.3g}x" if ratio < 1000 else f"{ratio:,.0f}x"
+    if ratio < 1000:
+        return f"{ratio:,.3g}x"
+    return f"{ratio:,.0f}x"
 
 
 def summary(results: EvictionResults) -> list[Text]:
     """Return the lines below the table: the trade-off between deadline and loss, and the reasons of failures."""
-    lines = [Text(f"loss within the deadline: {trade_off_text(results.best)}")] if results.best else []
+    lines = []
+    if results.best:
+        lines = [Text(f"loss within the deadline: {trade_off_text(results.best)}")]
     if results.contradiction:
         lines.append(Text(results.contradiction, style=BAD))
     for row in results.rows:
@@ -456,8 +473,13 @@ def drawn_sections(records: Iterable[Record]) -> tuple[list[str], int]:
 def nodes_needed(record: Mapping[str, Any]) -> int | None:
     """Return the number of nodes that a run had to free; None if the record does not have it."""
     chosen = View(**record["view"]).nodes_needed
-    known = record.get("nodes_needed") if chosen is None else chosen
-    return None if known is None else int(known)
+    if chosen is None:
+        known = record.get("nodes_needed")
+    else:
+        known = chosen
+    if known is None:
+        return None
+    return int(known)
 
 
 def _section(name: str, needs: Needs) -> str:
@@ -584,7 +606,9 @@ class EvictionKind(PlainKind):
     def problem(self, instance: Instance, view: View) -> Eviction:
         """Return the problem with another number of nodes to free."""
         problem = instance.eviction
-        return problem if view.nodes_needed is None else problem.replace(nodes_needed=view.nodes_needed)
+        if view.nodes_needed is None:
+            return problem
+        return problem.replace(nodes_needed=view.nodes_needed)
 
     def run(
         self,

@@ -142,7 +142,9 @@ def days(problem: Profit, schedule: Schedule) -> Iterator[dict[str, Any]]:
 def mean_celsius(segments: list[Segment] | tuple[Segment, ...]) -> float | None:
     """Return the mean temperature of segments, None if there are none."""
     length = sum(s.end - s.begin for s in segments)
-    return sum(s.celsius * (s.end - s.begin) for s in segments) / length if length else None
+    if length:
+        return sum(s.celsius * (s.end - s.begin) for s in segments) / length
+    return None
 
 
 def operation(problem: Profit, schedule: Schedule, end: int) -> dict[str, Any]:
@@ -283,12 +285,16 @@ class ProfitResults(ViewResults):
     @property
     def best_bound(self) -> float | None:
         """The best bound that no verified schedule refutes."""
-        return None if self.bound is None else float(self.bound["bound"])
+        if self.bound is None:
+            return None
+        return float(self.bound["bound"])
 
     def improvement(self, profit: float | None) -> float | None:
         """Return how much a profit is above that of the best rule, relative to the latter."""
         rule = profit_of(self.best_rule)
-        return None if profit is None or not rule else (profit - rule) / abs(rule)
+        if profit is None or not rule:
+            return None
+        return (profit - rule) / abs(rule)
 
     def closed(self, profit: float | None) -> float | None:
         """Return which share of the gap between the best rule and the best bound a profit closes; None if there is no gap."""
@@ -296,7 +302,9 @@ class ProfitResults(ViewResults):
         if profit is None or self.best_rule is None or bound is None:
             return None
         rule = self.best_rule.objective or 0.0
-        return (profit - rule) / (bound - rule) if bound - rule > 1e-6 * abs(bound) else None
+        if bound - rule > 1e-6 * abs(bound):
+            return (profit - rule) / (bound - rule)
+        return None
 
     @property
     def slope_change(self) -> float | None:
@@ -307,12 +315,16 @@ class ProfitResults(ViewResults):
     def unit(self) -> tuple[str, int]:
         """The unit of the makespans and its seconds: hours if all are at most two days, else days."""
         longest = max((r["makespan"] for r in self.records if r.get("makespan") is not None), default=0)
-        return ("h", HOUR) if longest <= 2 * DAY else ("days", DAY)
+        if longest <= 2 * DAY:
+            return ("h", HOUR)
+        return ("days", DAY)
 
 
 def profit_of(row: MethodRow | None) -> float | None:
     """Return the mean profit of a method."""
-    return None if row is None else row.objective
+    if row is None:
+        return None
+    return row.objective
 
 
 def account(name: str, when: str = HORIZON) -> Column:
@@ -324,7 +336,9 @@ def account(name: str, when: str = HORIZON) -> Column:
 
 def figure(row: MethodRow | None, name: str, when: str = HORIZON) -> float | None:
     """Return the mean over the seeds of a figure of the account, up to the horizon or to the end of the last job."""
-    return None if row is None else row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
+    if row is None:
+        return None
+    return row.mean(lambda r: ((r.get("account") or {}).get(when) or {}).get(name))
 
 
 def precise(value: float | None) -> str:
@@ -349,7 +363,9 @@ def show_profits(console: Console, records: Iterable[Record], explain: bool = Fa
         profit_grid(title, results).show(console, explain)
         console.print(*summary(results), "", sep="\n")
     for name, group in by_instance(scenarios).items():
-        overviews = [overview(name, group)] if any(results.best_rule for results in group) else []
+        overviews = []
+        if any(results.best_rule for results in group):
+            overviews = [overview(name, group)]
         for grid in (*overviews, efficiency_grid(name, group)) if len(group) > 1 else ():
             grid.show(console, explain)
             console.print()
@@ -399,7 +415,9 @@ def compared(results: ProfitResults) -> list[Column]:
 
 
 def _divided(value: float | None, by: float) -> float | None:
-    return None if value is None else value / by
+    if value is None:
+        return None
+    return value / by
 
 
 def summary(results: ProfitResults) -> list[Text]:
@@ -407,13 +425,19 @@ def summary(results: ProfitResults) -> list[Text]:
     best = results.schedule
     rule = results.best_rule
     bound = results.best_bound
-    lines = [Text(f"best schedule: {money_of(best)}, verified")] if best is not None else []
+    lines = []
+    if best is not None:
+        lines = [Text(f"best schedule: {money_of(best)}, verified")]
     if rule is not None and rule.sound and best is not None and rule.method != best["method"]:
         lines.append(Text(f"best rule: {money_of(max(rule.sound, key=lambda r: float(r['objective'])))}"))
     if results.bound is not None:
-        gap = "" if best is None else f", gap {precise(relative_gap(best['objective'], bound))}"
+        gap = ""
+        if best is not None:
+            gap = f", gap {precise(relative_gap(best['objective'], bound))}"
         room = results.improvement(bound)
-        beyond = "" if room is None else f"; no schedule is more than {precise(room)} better than the best rule"
+        beyond = ""
+        if room is not None:
+            beyond = f"; no schedule is more than {precise(room)} better than the best rule"
         lines.append(
             Text(f"best true bound: {number(results.bound['bound'])} EUR by {results.bound['method']}{gap}{beyond}")
         )
@@ -440,7 +464,9 @@ def by_instance(scenarios: Iterable[tuple[str, ProfitResults]]) -> dict[str, lis
     for _, results in scenarios:
         r = results.records[0]
         first = View(**r["view"]).first
-        part = "" if first is None else f", first {first}"
+        part = ""
+        if first is not None:
+            part = f", first {first}"
         groups.setdefault(f"{r['instance']}{part}, {how_many(r['threads'], 'thread')}", []).append(results)
     return groups
 
@@ -596,7 +622,12 @@ def _steps(ax: Axes, edges: Any, values: Sequence[float | None], colour: str) ->
 
 def _power(ax: Axes, curves: Curves, axis: Axis) -> None:
     """Draw the power of the jobs (IT) and, stacked on it, the power of their cooling."""
-    unit, kilo = ("kW", 1000.0) if axis.watts >= KILO else ("W", 1.0)
+    if axis.watts >= KILO:
+        unit = "kW"
+        kilo = 1000.0
+    else:
+        unit = "W"
+        kilo = 1.0
     edges = axis.days(_edges(curves))
     work = np.array(curves["segments"]["watts"], np.float64) / kilo
     whole = work + np.array(curves["segments"]["cooling"], np.float64) / kilo
@@ -615,7 +646,9 @@ def _pue(ax: Axes, curves: Curves, axis: Axis, total: float | None) -> None:
     low, high = axis.pue
     ax.set_ylim(max(1.0, low - 0.1 * (high - low)), high + 0.1 * (high - low))
     ax.yaxis.set_major_formatter("{x:.2f}" if high - low > 2 * LEAST_PUE else "{x:.3f}")
-    overall = "" if total is None else f" (overall up to the horizon: {account('pue').text(total)})"
+    overall = ""
+    if total is not None:
+        overall = f" (overall up to the horizon: {account('pue').text(total)})"
     ax.set_title(f"PUE of each segment{overall}", loc="left", fontsize=8)
 
 
@@ -741,7 +774,9 @@ def _section(title: str, results: ProfitResults, methods: Sequence[str]) -> str:
         "The dashed line is the horizon: profit counts up to it. The charts of the methods have the same axes. The trend of the PUE of "
         "the days is a linear regression.",
     ]
-    days = [_days(drawn)] if drawn else []
+    days = []
+    if drawn:
+        days = [_days(drawn)]
     return Section(title, table=_table(results), notes=notes, cards=cards, details="Day by day", folded=days).html()
 
 
@@ -805,7 +840,10 @@ def earned(title: str, results: ProfitResults) -> str:
 def _bars(ax: Axes, results: ProfitResults, rows: Sequence[MethodRow]) -> None:
     known = [results.improvement(row.objective) for row in rows]
     beside = None not in known
-    values = [100 * (v or 0.0) for v in known] if beside else [float(row.objective or 0.0) for row in rows]
+    if beside:
+        values = [100 * (v or 0.0) for v in known]
+    else:
+        values = [float(row.objective or 0.0) for row in rows]
     labels = [signed(v) if beside else number(row.objective) for v, row in zip(known, rows, strict=True)]
     bars = ax.barh([row.method for row in rows], values, color=[GREY if is_rule(r) else WORK for r in rows], height=0.7)
     ax.bar_label(bars, labels, padding=3, fontsize=7)
@@ -823,19 +861,20 @@ def anytime(title: str, results: ProfitResults) -> str:
 def _anytime(ax: Axes, results: ProfitResults) -> None:
     """Draw a line per search or solver, and horizontal lines for the best rule and the best bound."""
     runs = [(row.method, r) for row in results.rows if not is_rule(row) and (r := drawn_of(row)) is not None]
-    across = (
-        []
-        if results.best_rule is None
-        else [(results.best_rule.objective or 0.0, results.best_rule.method, GREY, (4, 2))]
-    )
-    across += [] if results.bound is None else [(float(results.bound["bound"]), "best bound", INK, (1, 2))]
+    across = []
+    if results.best_rule is not None:
+        across = [(results.best_rule.objective or 0.0, results.best_rule.method, GREY, (4, 2))]
+    if results.bound is not None:
+        across += [(float(results.bound["bound"]), "best bound", INK, (1, 2))]
     heights = [*(float(r["objective"]) for _, r in runs), *(height for height, *_ in across)]
     low, high = limits(heights, max((row.objective for row in results.rows if row.objective is not None), default=0.0))
     for (method, record), colour in zip(runs, PALETTE, strict=False):
         points = incumbents(record)
         end = max(points[-1][0], float(record["seconds"]["total"] or 0.0))
         at, profit = zip(*points, (end, points[-1][1]), strict=True)
-        below = " (below the axis)" if points[-1][1] < low else ""
+        below = ""
+        if points[-1][1] < low:
+            below = " (below the axis)"
         ax.step([max(s, 1e-3) for s in at], profit, where="post", color=colour, linewidth=1.4, label=f"{method}{below}")
     for height, name, colour, dashes in across:
         ax.axhline(height, color=colour, linewidth=1.0, linestyle=(0, dashes), label=name)
@@ -930,7 +969,10 @@ class ProfitKind(PlainKind):
 
     def problem(self, instance: Instance, view: View) -> Profit:
         """Return the problem of the scenario, else of the default scenario; with ``first`` its horizon is unchanged."""
-        problem = instance.profit if view.scenario is None else instance.scenario(view.scenario)
+        if view.scenario is None:
+            problem = instance.profit
+        else:
+            problem = instance.scenario(view.scenario)
         if view.first is None:
             return problem
         return problem.replace(dispatch=problem.dispatch.replace(jobs=first_jobs(problem.dispatch, view.first)))
@@ -941,7 +983,9 @@ class ProfitKind(PlainKind):
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the values of the accounts that are not those of the schedule."""
-        return [] if schedule is None else faults_of_account(cast(Profit, problem), record, schedule)
+        if schedule is None:
+            return []
+        return faults_of_account(cast(Profit, problem), record, schedule)
 
     def show_results(self, console: Console, records: Iterable[Record], explain: bool) -> list[str]:
         """Print a table for each scenario, and an overview of several scenarios."""

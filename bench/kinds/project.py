@@ -90,7 +90,9 @@ def chosen(results: ViewResults) -> list[Record]:
     known = [r for row in results.rows for r in row.sound if r.get("tasks")]
     best = min(known, key=lambda r: float(r["objective"]), default=None)
     start = min((r for r in known if r["solver"] == "schedlab"), key=lambda r: float(r["objective"]), default=None)
-    records_drawn = [] if best is None else [best]
+    records_drawn = []
+    if best is not None:
+        records_drawn = [best]
     return records_drawn + ([start] if best and start and start["objective"] != best["objective"] else [])
 
 
@@ -124,7 +126,9 @@ def _card(title: str, record: Record, end: int) -> Card:
 def objective_name(records: Iterable[Record]) -> str:
     """Return "makespan" if it is the objective of these records, else "objective"."""
     ends = [(float(r["objective"]), max(int(row[3]) for row in r["tasks"])) for r in records if r.get("tasks")]
-    return "makespan" if all(value == end for value, end in ends) else "objective"
+    if all(value == end for value, end in ends):
+        return "makespan"
+    return "objective"
 
 
 def _table(results: ViewResults) -> Grid:
@@ -161,7 +165,10 @@ class ProjectKind(PlainKind):
     def default_views(self, instance: Instance) -> Defaults:
         """Return the whole project with the methods that support it, with HiGHS if it is small."""
         project = instance.project
-        methods = SMALL_METHODS if len(project.tasks) <= SMALL else METHODS
+        if len(project.tasks) <= SMALL:
+            methods = SMALL_METHODS
+        else:
+            methods = METHODS
         if HEURISTICS["multi-sgs"].takes(project):
             return {WHOLE: methods}
         return {WHOLE: [m for m in methods if m.method not in OF_PLACED_TASKS]}
@@ -169,7 +176,9 @@ class ProjectKind(PlainKind):
     def problem(self, instance: Instance, view: View) -> Problem:
         """Return the project, perhaps with another objective."""
         project = cast(Project, instance.problem)
-        return project if view.objective is None else replace(project, objective=view.objective)
+        if view.objective is None:
+            return project
+        return replace(project, objective=view.objective)
 
     def extra_fields(self, problem: Problem, schedule: Schedule) -> Record:
         """Return when each task runs, and what it uses."""
@@ -177,7 +186,9 @@ class ProjectKind(PlainKind):
 
     def faults(self, problem: Problem, record: Mapping[str, Any], schedule: Schedule | None) -> list[str]:
         """Return the extra fields that differ from those of the schedule."""
-        return [] if schedule is None else faults_of_tasks(cast(Project, problem), record, schedule)
+        if schedule is None:
+            return []
+        return faults_of_tasks(cast(Project, problem), record, schedule)
 
     def draw(self, records: Iterable[Record], methods: Sequence[str]) -> Drawing:
         """Draw Gantt charts of the tasks by resource."""
@@ -185,7 +196,9 @@ class ProjectKind(PlainKind):
 
     def chart(self, record: Mapping[str, Any]) -> Gantt | None:
         """Return the tasks by resource."""
-        return chart_of(record) if record.get("tasks") else None
+        if record.get("tasks"):
+            return chart_of(record)
+        return None
 
     def sizes(self, problem: Problem) -> tuple[str, str]:
         """Return the number of tasks; a project has no nodes."""

@@ -125,9 +125,14 @@ def ecdf(rows: Sequence[DispatcherRow], quantity: str = "ratio") -> str:
     }[quantity]
     same: dict[tuple[float, ...], list[str]] = {}
     for row in rows:
-        percentiles = (row.records[0].get("percentiles") or {}).get(quantity) if row.records else None
+        percentiles = None
+        if row.records:
+            percentiles = (row.records[0].get("percentiles") or {}).get(quantity)
         if percentiles:
-            name = f"{row.name} ({row.records[0]['simulation']['predictor']})" if quantity == "ratio" else row.name
+            if quantity == "ratio":
+                name = f"{row.name} ({row.records[0]['simulation']['predictor']})"
+            else:
+                name = row.name
             same.setdefault(tuple(percentiles), []).append(name)
     curves = {fill(", ".join(names), LEGEND): values for values, names in same.items()}
     if not curves:
@@ -153,7 +158,9 @@ def bars(rows: Sequence[DispatcherRow], classes: Sequence[str] = (ALL,)) -> str:
             most = max(most, len(drawing))
             panels.append(_panel(drawing, f"{name} of {CLASSES[which]}{unit}"))
     title = f"mean and standard deviation per dispatcher: {', '.join(CLASSES[which] for which in classes)}"
-    return figure(title, panels, 2, 0.62 + ROW * most) if most else ""
+    if most:
+        return figure(title, panels, 2, 0.62 + ROW * most)
+    return ""
 
 
 def _bars(rows: Sequence[DispatcherRow], key: str) -> list[MeanBar]:
@@ -173,7 +180,9 @@ def waits(results: ReplayResults) -> str:
         counts[row.name] = {name: value for name, value in known.items() if value is not None}
     counts = {name: metrics for name, metrics in counts.items() if metrics}
     label = "wait / expected waiting time of the queue (ewt)"
-    return figure(label, [lambda ax: draw_histogram(ax, counts, label)], 1, 1.2 * PANEL) if counts else ""
+    if counts:
+        return figure(label, [lambda ax: draw_histogram(ax, counts, label)], 1, 1.2 * PANEL)
+    return ""
 
 
 def running(results: ReplayResults, folder: Path) -> str:
@@ -186,11 +195,9 @@ def running(results: ReplayResults, folder: Path) -> str:
         if row.records and row.records[0].get("jobs_csv"):
             jobs = read_jobs(jobs_file(folder, row.records[0]))
             curves[row.name] = in_use(jobs.start, jobs.end, np.ones_like(jobs.start))
-    return (
-        figure("running jobs", [lambda ax: draw_over_time(ax, curves, "running jobs")], 1, 1.2 * PANEL)
-        if curves
-        else ""
-    )
+    if curves:
+        return figure("running jobs", [lambda ax: draw_over_time(ax, curves, "running jobs")], 1, 1.2 * PANEL)
+    return ""
 
 
 def frontier_of_waits(results: ReplayResults) -> str:
@@ -200,7 +207,9 @@ def frontier_of_waits(results: ReplayResults) -> str:
     points = [FrontierPoint(name, x / length, y) for name, x, y in known if x and y]
     labels = f"longest wait, {unit}", "mean bounded slowdown"
     title = "mean bounded slowdown against longest wait"
-    return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL) if len(points) > 1 else ""
+    if len(points) > 1:
+        return figure(title, [lambda ax: draw_frontier(ax, points, labels)], 1, 1.8 * PANEL)
+    return ""
 
 
 def nodes(results: ReplayResults, folder: Path) -> str:
@@ -208,7 +217,9 @@ def nodes(results: ReplayResults, folder: Path) -> str:
     known = {r.name: curves for r in results.rows if r.records and (curves := node_curves(r.records[0], folder))}
     labels = ("nodes that are on", "nodes that run jobs")
     panels = [_over_time({name: pair[k] for name, pair in known.items()}, label) for k, label in enumerate(labels)]
-    return figure("nodes over time", panels, 1, PANEL) if known else ""
+    if known:
+        return figure("nodes over time", panels, 1, PANEL)
+    return ""
 
 
 def _over_time(curves: Mapping[str, tuple[Any, Any]], label: str) -> Callable[[Axes], object]:
@@ -227,7 +238,9 @@ def by_accuracy(results: ReplayResults) -> str:
     """
     values_by_class: dict[str, dict[str, float]] = {}
     for row in results.rows:
-        groups = (row.records[0].get("groups") or {}).get("user-accuracy") if row.records else None
+        groups = None
+        if row.records:
+            groups = (row.records[0].get("groups") or {}).get("user-accuracy")
         if groups:
             columns = groups["columns"]
             waits = zip(columns["name"], columns["wait_mean"], strict=True)
@@ -249,7 +262,9 @@ def desired(results: ReplayResults) -> str:
     known = {name: use for name, use in curves.items() if use}
     resources = list(dict.fromkeys(resource for use in known.values() for resource in use))
     panels = [_use_panel({name: use[resource] for name, use in known.items()}, resource) for resource in resources]
-    return figure("use and desired use", panels, 1, 1.4 * PANEL) if panels else ""
+    if panels:
+        return figure("use and desired use", panels, 1, 1.4 * PANEL)
+    return ""
 
 
 def _use_panel(curves: Mapping[str, Mapping[str, Any]], resource: str) -> Callable[[Axes], object]:

@@ -62,7 +62,9 @@ def draw_hours(ax: Axes, values: Floats | Ints, label: str) -> None:
         mean = np.add.reduceat(values, begins) / np.diff(np.append(begins, len(values)))
         ax.stairs(high, edges, baseline=low, fill=True, color=COLOURS[0], alpha=0.3, linewidth=0)
         ax.stairs(mean, edges, baseline=None, color=COLOURS[0], linewidth=0.9)
-        unit = "day" if size == DAY else "week"
+        unit = "week"
+        if size == DAY:
+            unit = "day"
         note = f" (line: mean of a {unit}; band: its least to its greatest hour)"
     ax.set_xlim(0, float(edges[-1]))
     ax.set_ylim(bottom=0)
@@ -208,7 +210,9 @@ def plot_cooling(table: Cooling, path: Path) -> None:
 
 def _cooling_picture(table: Cooling, ending: str) -> bytes:
     picture = BytesIO()
-    metadata = dict.fromkeys(("Date", "Creator")) if ending == ".svg" else None
+    metadata = None
+    if ending == ".svg":
+        metadata = dict.fromkeys(("Date", "Creator"))
     with styled(table.name):
         _cooling_figure(table).savefig(picture, format=ending[1:], metadata=metadata)
     return picture.getvalue()
@@ -298,7 +302,10 @@ def plot_site(
         ax.set_title("nodes of each partition", loc="left", fontsize=8)
 
     height = max(PANEL * 0.6, 0.8 + ROW * len(partitions))
-    panels = [cpus, members] if partitions else [cpus]
+    if partitions:
+        panels = [cpus, members]
+    else:
+        panels = [cpus]
     write_picture(
         path, lambda: side_by_side([(f"{name}: nodes and partitions", figure(f"{name}: site", panels, 1, height))])
     )

@@ -62,7 +62,9 @@ def with_short_markup(svg: str) -> str:
     """
     svg = _without_plain_groups(re.sub(r">\s+<", "><", svg))
     fonts = {font.removesuffix("; ") for tag in TAG.findall(svg) for font in FONT_IN_STYLE.findall(tag)}
-    font = fonts.pop() if len(fonts) == 1 else ""
+    font = ""
+    if len(fonts) == 1:
+        font = fonts.pop()
     if font:
         svg = TAG.sub(lambda m: FONT_IN_STYLE.sub("", m.group(0)), svg).replace("<svg ", f'<svg style="{font}" ', 1)
     return TAG.sub(lambda m: _short_tag(m.group(0)), svg)
@@ -85,10 +87,14 @@ def _without_plain_groups(svg: str) -> str:
     def tag(found: re.Match[str]) -> str:
         closes, attributes, empty = found.groups()
         if closes:
-            return found.group(0) if kept.pop() else ""
+            if kept.pop():
+                return found.group(0)
+            return ""
         if not empty:
             kept.append(bool(attributes.strip()))
-        return found.group(0) if attributes.strip() else ""
+        if attributes.strip():
+            return found.group(0)
+        return ""
 
     return GROUP.sub(tag, svg)
 
@@ -125,14 +131,18 @@ def with_short_paths(svg: str) -> str:
 def _shorter(found: re.Match[str]) -> str:
     element = found.group(0)
     path = found.group(1)
-    filled = FILLED.fullmatch(element) if len(path) >= LONG and not RING_AGAIN.search(path) else None
+    filled = None
+    if len(path) >= LONG and not RING_AGAIN.search(path):
+        filled = FILLED.fullmatch(element)
     if filled is None:
         return element.replace(path, "".join(_short_path(path)), 1)
     scaled = element.replace(path, "".join(_filled(path)), 1).replace(
         "<path ", f'<path transform="scale({1 / TWENTIETHS:g})" ', 1
     )
     clip = filled.group(1)  # of a group, as the transformation of an element applies to its clip path too
-    return f"<g{clip}>{scaled.replace(clip, '', 1)}</g>" if clip else scaled
+    if clip:
+        return f"<g{clip}>{scaled.replace(clip, '', 1)}</g>"
+    return scaled
 
 
 def _steps(path: str, parts: int) -> Iterator[Step]:
@@ -200,8 +210,12 @@ def _joined(numbers: Iterator[str]) -> str:
 def _number(hundredths: int) -> str:
     """Return a number of hundredths without needless digits: 50 -> ".5"."""
     whole, rest = divmod(abs(hundredths), 100)
-    decimals = f".{rest:02}".rstrip("0") if rest else ""
-    sign = "-" if hundredths < 0 else ""
+    decimals = ""
+    if rest:
+        decimals = f".{rest:02}".rstrip("0")
+    sign = ""
+    if hundredths < 0:
+        sign = "-"
     return f"{sign}{whole if whole or not rest else ''}{decimals}"
 
 
@@ -243,7 +257,9 @@ def time_axis(span: float) -> tuple[str, int]:
     """Return the unit of a time axis of ``span`` seconds and its seconds: minutes up to two hours, hours up to five days, else days."""
     if span <= 2 * HOUR:
         return "minutes", 60
-    return ("hours", HOUR) if span <= 120 * HOUR else ("days", 24 * HOUR)
+    if span <= 120 * HOUR:
+        return ("hours", HOUR)
+    return ("days", 24 * HOUR)
 
 
 def require_matplotlib() -> None:
@@ -417,7 +433,9 @@ def _height(ax: Axes) -> float:
     """Return the height of the panel in inches: that of the picture, or of its row of panels."""
     place = ax.get_subplotspec()
     figure = ax.figure
-    down = 1 if place is None else place.get_gridspec().nrows
+    down = 1
+    if place is not None:
+        down = place.get_gridspec().nrows
     return float(figure.bbox.height / figure.dpi / down)
 
 
@@ -488,7 +506,10 @@ def draw_ecdf(ax: Axes, curves: Mapping[str, Sequence[float]], label: str, log: 
     for k, (name, values) in enumerate(curves.items()):
         x = np.asarray(values, np.float64)
         y = np.linspace(0, 100, len(values))
-        keep = x > 0 if log else np.ones_like(x, np.bool_)
+        if log:
+            keep = x > 0
+        else:
+            keep = np.ones_like(x, np.bool_)
         if not keep.any():
             continue
         x = np.concatenate(
@@ -538,7 +559,10 @@ def draw_histogram(ax: Axes, counts: Mapping[str, Mapping[str, float]], label: s
         total = sum(here.values()) or 1
         percents = [100 * here.get(b, 0) / total for b in bins]
         offset = (k - (len(counts) - 1) / 2) * width
-        repeated = "////" if k // len(COLOURS) % 2 else None  # a second round of the colours is hatched
+        # a second round of the colours is hatched
+        repeated = None
+        if k // len(COLOURS) % 2:
+            repeated = "////"
         place = np.arange(len(bins)) + offset
         colour = COLOURS[k % len(COLOURS)]
         ax.bar(place, percents, width, label=name, color=colour, hatch=repeated, edgecolor="white", linewidth=0)
@@ -819,7 +843,9 @@ def draw_radar(ax: Axes, shapes: Shape, names: Sequence[str], title: str) -> Non
         ax.plot(ring * np.cos(around), ring * np.sin(around), color=GREY, alpha=0.35, linewidth=0.5)
     for x, y, name in zip(np.cos(angle).tolist(), np.sin(angle).tolist(), names, strict=True):
         ax.plot([0, x], [0, y], color=GREY, alpha=0.35, linewidth=0.5)
-        side = "left" if x > 0 else "right"
+        side = "right"
+        if x > 0:
+            side = "left"
         if abs(x) < 0.1:
             side = "center"
         ax.text(1.08 * x, 1.12 * y, name, ha=side, va="center", fontsize=7)
@@ -974,7 +1000,10 @@ def chart(
 def _labels_width(frame: Frame) -> float:
     """Return the width in inches of the longest label at the left of the axes."""
     nodes = f"{len(frame.platform.nodes):,}"
-    names = [_group_label(g) for g in frame.platform.groups] if _by_group(frame) else [f"node {nodes}"]
+    if _by_group(frame):
+        names = [_group_label(g) for g in frame.platform.groups]
+    else:
+        names = [f"node {nodes}"]
     return 0.12 + LETTER * max(map(len, [*names, f"{int(1.08 * frame.queue):,}", "100 %"]))
 
 
@@ -983,7 +1012,10 @@ def _by_group(frame: Frame) -> bool:
 
 
 def _group_label(group: NodeGroup) -> str:
-    name = group.name if len(group.name) <= LONGEST else f"{group.name[: LONGEST - 1]}…"
+    if len(group.name) <= LONGEST:
+        name = group.name
+    else:
+        name = f"{group.name[: LONGEST - 1]}…"
     return f"{name} ({group.count:,})"
 
 
@@ -1010,7 +1042,9 @@ def _gantt(
         ]
     ax.set_ylim(nodes, 0)
     by_group = _by_group(frame)
-    title = "jobs on nodes, by node group (number of nodes)" if by_group else "jobs on nodes"
+    title = "jobs on nodes"
+    if by_group:
+        title = "jobs on nodes, by node group (number of nodes)"
     ax.set_title(title, loc="left", fontsize=8)
     if by_group:
         edges = np.cumsum([0, *(g.count for g in frame.platform.groups)])
@@ -1055,7 +1089,9 @@ def _cells(
     image = mixed(Cells(held, frame.begin, frame.end), colours)
     right = float(frame.positions(frame.end))
     ax.imshow(image, extent=(0, right, rows * each, 0), aspect="auto", interpolation="none")
-    row = "a node" if each == 1 else how_many(each, "node", ",")
+    row = "a node"
+    if each != 1:
+        row = how_many(each, "node", ",")
     width = (frame.end - frame.begin) / CELLS
     return [
         f"there are too many jobs or nodes to draw each job: each row of the Gantt chart is {row}, each column "
@@ -1068,9 +1104,15 @@ def _hatched(ax: Axes, frame: Frame, areas: Iterable[Area]) -> list[str]:
     row = {name: n for n, name in enumerate(frame.platform.nodes)}
     hatched = dict[str, list[tuple[int, int, int]]]()
     for area in areas:
-        end = frame.end if area.end is None else min(area.end, frame.end)
+        if area.end is None:
+            end = frame.end
+        else:
+            end = min(area.end, frame.end)
         if max(area.start, frame.begin) < end:
-            kind = area.state if area.state in HATCHES else OUTAGE
+            if area.state in HATCHES:
+                kind = area.state
+            else:
+                kind = OUTAGE
             hatched.setdefault(kind, []).append((max(area.start, frame.begin), end, row[area.node]))
     for kind, cells in hatched.items():
         box: list[list[float]] = []
@@ -1100,7 +1142,9 @@ def _use(ax: Axes, frame: Frame, jobs: JobsTable, requests: Ints, resource: str)
     ax.axhline(100, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
     ax.set_ylim(0, 108)
     ax.set_yticks([0, 50, 100], ["0", "50", "100 %"])
-    unit = " MB" if resource == "memory" else ""
+    unit = ""
+    if resource == "memory":
+        unit = " MB"
     ax.set_title(f"{resource} in use (capacity: {total:,}{unit})", loc="left", fontsize=8)
     return notes
 
@@ -1166,4 +1210,6 @@ def _span(seconds: float) -> str:
     """
     if seconds < 60:
         return f"{seconds:.2g} s"
-    return f"{seconds / 60:.2g} min" if seconds < HOUR else f"{seconds / HOUR:.2g} h"
+    if seconds < HOUR:
+        return f"{seconds / 60:.2g} min"
+    return f"{seconds / HOUR:.2g} h"

@@ -130,7 +130,9 @@ def plot(
             f"{folder}: no replays among its records, and no runs of an eviction or profit problem or of a project: there is nothing to draw; "
             "bench simulate writes replays, and bench run does so for dispatchers such as easy"
         )
-    what = "dispatchers side by side" if drawings else others_drawn[0].caption
+    what = "dispatchers side by side"
+    if not drawings:
+        what = others_drawn[0].caption
     page = rendered("plot.html", title=folder.resolve().name, what=what, sections=sections)
     return _save(path, page), sum(len(drawn) for *_, drawn in drawings) + sum(drawing.runs for drawing in others_drawn)
 
@@ -235,7 +237,10 @@ def _draw(folder: Path, title: str, results: ReplayResults, drawn: Sequence[Reco
     legend = legend_of(replays, colour)
     charts = []
     for record, jobs in zip(drawn, replays, strict=True):
-        name = f"{record['method']}, seed {record['seed']}" if _seeds(results, record) > 1 else str(record["method"])
+        if _seeds(results, record) > 1:
+            name = f"{record['method']}, seed {record['seed']}"
+        else:
+            name = str(record["method"])
         runs, areas = with_attempts(jobs, record, folder, platform)
         made = chart(frame, runs, legend.category(runs), legend.colours, f"{title}: {name}", areas, _left_at(record))
         charts.append((name, record, made))
@@ -272,7 +277,10 @@ def _jobs(folder: Path, record: Mapping[str, Any]) -> JobsTable:
     try:
         jobs = read_jobs(jobs_file(folder, record))
     except (JobsError, OSError, ValueError) as e:
-        cause = e if isinstance(e, OSError) else e.__cause__
+        if not isinstance(e, OSError):
+            cause = e.__cause__
+        else:
+            cause = e
         if not isinstance(cause, OSError):
             raise WrongUse(str(e)) from e
         raise WrongUse(
@@ -314,7 +322,9 @@ def legend_of(replays: Sequence[JobsTable], colour: str | None) -> Legend:
         count[getattr(kind, what)] += n
     common = sorted(count, key=lambda value: (-count[value], value))[: len(PALETTE)]
     left = len(count) - len(common)
-    others = [(how_many(left, "other"), OTHERS)] if left else []
+    others = []
+    if left:
+        others = [(how_many(left, "other"), OTHERS)]
     pairs = [*zip(sorted(common), PALETTE, strict=False), *others]
     return Legend(what, [value for value, _ in pairs], [c for _, c in pairs])
 
@@ -325,11 +335,15 @@ def _card(name: str, record: Mapping[str, Any], picture: Chart) -> Card:
     texts = [f"{what} {time_text(seconds, 2)}" for what, seconds in waits.items() if seconds is not None]
     if known.get("slowdown_mean") is not None:
         texts.append(f"mean slowdown {known['slowdown_mean']:,.1f}")
-    failure = str(record["message"]) if record["status"] == "error" else ""
+    failure = ""
+    if record["status"] == "error":
+        failure = str(record["message"])
     return Card(name, ", ".join(texts), picture.svg, failure)
 
 
 def _swatches(legend: Legend) -> tuple[str, list[tuple[str, str]]]:
-    what = "length (runtime)" if legend.what == "length" else legend.what
+    what = "length (runtime)"
+    if legend.what != "length":
+        what = legend.what
     pairs = zip(legend.colours, legend.values, strict=True)
     return f"Colour of a job: {what}", [(colour, value or "(none)") for colour, value in pairs]

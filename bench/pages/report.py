@@ -134,7 +134,9 @@ def _options_of_replay(record: Mapping[str, Any]) -> tuple[str, ...]:
         words += [f"--{field.name.replace('_', '-')}", *([] if value is True else [_text(value)])]
     given = {"first": record["view"]["first"], "time-limit": record["time_limit"], "threads": record["threads"]}
     words += [word for name, value in given.items() if value is not None for word in (f"--{name}", _text(value))]
-    return (*words, "--drop-impossible") if record["drop_impossible"] else tuple(words)
+    if record["drop_impossible"]:
+        return (*words, "--drop-impossible")
+    return tuple(words)
 
 
 def machines(records: Records) -> list[str]:
@@ -174,11 +176,15 @@ def _options(record: Mapping[str, Any]) -> tuple[str, ...]:
         "profile": None if view.over_cost is None else f"soft:{view.over_cost:g}",
     }
     words = [word for name, v in values.items() if v is not None for word in (f"--{name}", _text(v))]
-    return (*words, "--drop-impossible") if record["drop_impossible"] else tuple(words)
+    if record["drop_impossible"]:
+        return (*words, "--drop-impossible")
+    return tuple(words)
 
 
 def _text(value: object) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return str(value)
 
 
 # --- What the page of a report shows, as plain data: statistics, curves, problems, runs with their traces.
@@ -320,7 +326,9 @@ def _objectives(sample: Sample) -> Grid:
     def median_of(problem: ProblemRuns, method: str) -> float | int | None:
         values = [run.objective for run in problem.runs[method]]
         known = [v for v in values if v is not None]
-        return _short(median(known)) if known and len(known) == len(values) else None
+        if known and len(known) == len(values):
+            return _short(median(known))
+        return None
 
     columns = [Column(method, partial(median_of, method=method)) for method in sample.methods]
     return Grid.of("", [Column("problem", lambda p: p.name, words=True), *columns], sample.problems)
@@ -362,7 +370,9 @@ def _short(value: float | None) -> float | int | None:
     if not isfinite(value):
         return None
     short = float(f"{value:.6g}")
-    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+    if short.is_integer() and abs(short) < 1e15:
+        return int(short)
+    return short
 
 
 # --- The tables of a report for other forms than the page.
@@ -427,14 +437,18 @@ def figures_grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]
 def _form_of(head: str) -> Callable[[float], str]:
     if head == "Borda":  # ties are one half
         return fixed(1)
-    return fixed(2) if TWO_DECIMALS.search(head) and head != "limit s" else four_digits
+    if TWO_DECIMALS.search(head) and head != "limit s":
+        return fixed(2)
+    return four_digits
 
 
 def four_digits(value: float) -> str:
     """Return a number with four digits, an integer with all its digits."""
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.1f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+    if abs(value) >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:#.4g}".rstrip(".")
 
 
 def _problem_rows(content: Mapping[str, Any]) -> list[list[Any]]:
@@ -517,7 +531,10 @@ def packed(chart: Gantt) -> dict[str, Any]:
     start, end = chart.period
     y = RowPositions(chart)
     labels = {label: k for k, label in enumerate(dict.fromkeys(b.label for b in chart.bars if b.label))}
-    boxes = _bars(chart, y, start, labels) if chart.cells is None else _grid(chart.cells, y, start)
+    if chart.cells is None:
+        boxes = _bars(chart, y, start, labels)
+    else:
+        boxes = _grid(chart.cells, y, start)
     sections = bool(chart.sections) or chart.cells is not None
     return {
         "title": chart.title + (OF_GRID if chart.cells is not None else ""),
@@ -539,7 +556,9 @@ def _bars(chart: Gantt, y: RowPositions, start: int, labels: dict[str, int]) -> 
     boxes: Boxes = {}
     group = {name: k for k, name in enumerate(chart.groups)}
     for bar in chart.bars:
-        shade = SHADES[labels.get(bar.label, 0) % len(SHADES)] if chart.distinct else 0.0
+        shade = 0.0
+        if chart.distinct:
+            shade = SHADES[labels.get(bar.label, 0) % len(SHADES)]
         style = group[bar.group], HATCHED if bar.hatched else round(1 - shade, 2)
         top, bottom = (_tall(at, y) for at in (y.top(bar.row + bar.low), y.bottom(bar.row + bar.high)))
         box = (bar.start - start, bar.end - bar.start, top, max(bottom - top, 1), labels.get(bar.label, -1))
@@ -554,8 +573,13 @@ def _closed(chart: Gantt, y: RowPositions) -> list[list[Any]]:
     for c in chart.closed:
         start = max(c.start, begin)
         end = min(c.end, over)
-        top = 0 if c.row is None else _tall(y.top(c.row), y)
-        bottom = TALL if c.row is None else _tall(y.bottom(c.row + 1), y)
+        top = 0
+        if c.row is not None:
+            top = _tall(y.top(c.row), y)
+        if c.row is None:
+            bottom = TALL
+        else:
+            bottom = _tall(y.bottom(c.row + 1), y)
         if start < end:
             boxes.append([start - begin, end - start, c.label, top, bottom - top])
     return boxes
@@ -641,7 +665,10 @@ def charts_of(
     list of dict
         For each problem: ``method``, ``seed``, ``objective``, and ``chart`` (see ``gantt.packed``), or ``why`` there is none.
     """
-    left = min(LEAST + PER_RUN * len(records), MOST) if budget is None else budget
+    if budget is None:
+        left = min(LEAST + PER_RUN * len(records), MOST)
+    else:
+        left = budget
     best = best_runs(records, problems)
     charts: list[dict[str, Any]] = [{"why": "no run has a verified schedule"}] * len(problems)
     order = sorted(best, key=lambda k: (len(best[k]["schedule"]), k))
@@ -673,7 +700,9 @@ def notes_of(problems: Sequence[ProblemRuns], charts: Sequence[Mapping[str, Any]
         return []
     lines = []
     for why, n in reasons.items():
-        more = ", ..." if n > 1 else ""
+        more = ""
+        if n > 1:
+            more = ", ..."
         lines.append(f"{n:,} without a Gantt chart ({example[why]}{more}): {why}")
     shown = lines[:REASONS]
     if len(lines) > REASONS:
@@ -689,7 +718,10 @@ def best_runs(records: Sequence[Record], problems: Sequence[ProblemRuns]) -> dic
         k = index.get(name_of(r))
         if k is None or not _drawable(r):
             continue
-        found_at = float("inf") if r["best_s"] is None else float(r["best_s"])
+        if r["best_s"] is None:
+            found_at = float("inf")
+        else:
+            found_at = float(r["best_s"])
         rank = (problems[k].sign * float(r["objective"]), found_at)
         if k not in best or rank < best[k][0]:
             best[k] = (rank, r)
@@ -767,7 +799,9 @@ def write_latex(folder: Path, content: Mapping[str, Any]) -> list[Path]:
             }
             body.append(_floating(name, f"{chart.title} ({kind['name']}). {NEVER}"))
     for name, problem, drawn in _drawn(content):
-        end = "makespan" if problem[1].startswith("project") else "end"
+        end = "end"
+        if problem[1].startswith("project"):
+            end = "makespan"
         files |= {
             f"{name}.tex": tikz(drawn["chart"], end) + "\n",
             f"{name}.csv": to_csv(OF_BOXES, rows_of_boxes(drawn["chart"])),
@@ -793,12 +827,18 @@ def _drawn(content: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Any], Map
 
 def _gantt(name: str, problem: str, drawn: Mapping[str, Any]) -> str:
     """Return the figure with a Gantt chart: what it shows, whose schedule it is, and its objective."""
-    seed = "" if drawn["seed"] is None else f", seed {drawn['seed']}"
+    seed = ""
+    if drawn["seed"] is not None:
+        seed = f", seed {drawn['seed']}"
     title = drawn["chart"]["title"]
-    what = f" Rows: {title}." if title else ""
-    what += " 3.2: job 3, step 2." if has_steps(drawn["chart"]) else ""
+    what = ""
+    if title:
+        what = f" Rows: {title}."
+    if has_steps(drawn["chart"]):
+        what += " 3.2: job 3, step 2."
     grey = dict.fromkeys(label for _, _, label, *_ in drawn["chart"]["closed"])
-    what += f" Grey: {', '.join(grey)}." if grey else ""
+    if grey:
+        what += f" Grey: {', '.join(grey)}."
     caption = f"{problem}: best schedule, by {drawn['method']}{seed}, objective {number(drawn['objective'])}.{what}"
     lines = [
         r"\begin{figure}",
@@ -901,11 +941,15 @@ def rows_of_boxes(chart: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     named = chart["rows"]
     rows = []
     for group, _, numbers in chart["boxes"]:
-        name = chart["groups"][group][0] if group < len(chart["groups"]) else ""
+        name = ""
+        if group < len(chart["groups"]):
+            name = chart["groups"][group][0]
         for time, length, top, height, label in _fives(numbers):
             middle = top + height / 2
             row = min(named, key=lambda each: abs(each[0] - middle), default=(0, ""))[1]
-            text = chart["labels"][label] if label >= 0 else ""
+            text = ""
+            if label >= 0:
+                text = chart["labels"][label]
             rows.append((row, text, name, chart["start"] + time, chart["start"] + time + length))
     return sorted(rows, key=lambda row: (row[3], row[4], str(row[0]), row[1]))
 
@@ -930,7 +974,9 @@ def _lines(chart: Mapping[str, Any], end: str) -> Iterator[str]:
 
 def _closed_rectangles(chart: Mapping[str, Any], high: float, whole: bool) -> Iterator[str]:
     """Yield the closed periods of all rows, behind the rectangles, or those of single rows, over them."""
-    style = "black!8" if whole else "black, opacity=0.25"
+    style = "black, opacity=0.25"
+    if whole:
+        style = "black!8"
     for time, length, _, top, height in chart["closed"]:
         if (height == TALL) == whole:
             upper = f"({_x(chart, time)},{_y(high, top)})"
@@ -960,8 +1006,13 @@ def _fitting(label: str, wide: float) -> str:
     ('weld', '3.12', '')
     """
     step = STEP_OF_SHOP.match(label)
-    text = ".".join(step.groups()) if step else label
-    return text if LETTER * len(text) <= wide else ""
+    if step:
+        text = ".".join(step.groups())
+    else:
+        text = label
+    if LETTER * len(text) <= wide:
+        return text
+    return ""
 
 
 def has_steps(chart: Mapping[str, Any]) -> bool:
@@ -1005,7 +1056,8 @@ def _legend(chart: Mapping[str, Any], high: float) -> Iterator[str]:
     if len(names) < 2:
         return
     parts = [rf"\textcolor{{schedlab{k}}}{{\rule{{1ex}}{{1ex}}}}\,{latex_text(name)}" for k, name in shown]
-    parts += [f"and {len(names) - len(shown)} more"] if len(names) > len(shown) else []
+    if len(names) > len(shown):
+        parts += [f"and {len(names) - len(shown)} more"]
     text = r"\quad ".join(parts)
     at = f"{WIDE / 2:g},{_decimal(-high - 0.85)}"
     yield rf"\node[below, font=\scriptsize, text width={WIDE:g}cm, align=center] at ({at}) {{{text}}};"
@@ -1021,7 +1073,9 @@ def _step(span: float) -> float:
         return 1
     power = 10.0 ** math.floor(math.log10(span / TICKS))
     step = next(power * k for k in (1, 2, 5, 10) if power * k * TICKS >= span)
-    return int(step) if step >= 1 else step
+    if step >= 1:
+        return int(step)
+    return step
 
 
 def _fives(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -1042,4 +1096,6 @@ def _decimal(value: float) -> str:
     >>> _decimal(3.14159), _decimal(-0.0), _decimal(11.0)
     ('3.142', '0', '11')
     """
-    return re.sub(r"\.?0+$", "", f"{value:.3f}").replace("-0", "0") if abs(value) < 0.0005 else f"{round(value, 3):g}"
+    if abs(value) < 0.0005:
+        return re.sub(r"\.?0+$", "", f"{value:.3f}").replace("-0", "0")
+    return f"{round(value, 3):g}"

@@ -173,7 +173,9 @@ AGREE = 1e-6  # greatest relative difference of two equal objective values
 def outcome(problem: Problem, result: Result) -> Record:
     """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data."""
     schedule = result.schedule
-    violations = [] if schedule is None else violations_of(problem, schedule)
+    violations = []
+    if schedule is not None:
+        violations = violations_of(problem, schedule)
     fields: Record = {
         "status": result.status,
         "objective": None,
@@ -211,7 +213,9 @@ def gap_of(objective: Any, bound: Any) -> Any:
     """Return the relative gap, None if unknown; for several ordered objectives a list of gaps."""
     if isinstance(objective, (list, tuple)) and isinstance(bound, (list, tuple)):
         return [relative_gap(o, b) for o, b in zip(objective, bound, strict=True)]
-    return None if isinstance(objective, (list, tuple)) else relative_gap(objective, bound)
+    if isinstance(objective, (list, tuple)):
+        return None
+    return relative_gap(objective, bound)
 
 
 def agree(one: Any, other: Any) -> bool:
@@ -220,7 +224,9 @@ def agree(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, (list, tuple)):
         return False
-    gap = relative_gap(one, other) if isinstance(other, (int, float)) else None
+    gap = None
+    if isinstance(other, (int, float)):
+        gap = relative_gap(one, other)
     return gap is not None and gap <= AGREE
 
 
@@ -281,7 +287,8 @@ def times(trace: Sequence[Mapping[str, Any]], sense: str | None) -> tuple[float 
         objective = event["objective"]
         if objective is None:
             continue
-        first = event["seconds"] if first is None else first
+        if first is None:
+            first = event["seconds"]
         if value is None or (objective > value if sense == "maximize" else objective < value):
             best = event["seconds"]
             value = objective

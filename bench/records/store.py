@@ -111,7 +111,10 @@ def write_manifest(folder: Path, entries: Mapping[str, FileEntry] | None = None)
 
     Raises OSError.
     """
-    listed_entries = entries_of(folder, listed(folder)) if entries is None else entries
+    if entries is not None:
+        listed_entries = entries
+    else:
+        listed_entries = entries_of(folder, listed(folder))
     every = {name: listed_entries[name]._asdict() for name in sorted(listed_entries)}
     write_whole(folder / NAME, json.dumps({"files": every}, indent=1) + "\n")
     return len(every)
@@ -146,11 +149,9 @@ def faults_of_manifest(folder: Path) -> list[tuple[str, str]]:
             faults.append((name, f"it cannot be read ({e.strerror})"))
             continue
         if entry != expected[name]:
-            size = (
-                ""
-                if entry.size == expected[name].size
-                else f": {how_many(expected[name].size, 'byte', ',')} then, {entry.size:,} now"
-            )
+            size = ""
+            if entry.size != expected[name].size:
+                size = f": {how_many(expected[name].size, 'byte', ',')} then, {entry.size:,} now"
             faults.append((name, f"it was changed after {NAME} was written{size}"))
     return faults + [(name, f"it is not in {NAME}") for name in sorted(there - expected.keys())]
 
@@ -180,7 +181,10 @@ class Seal:
             self._entries = read_manifest(folder)
         except ValueError as e:
             raise WrongUse(f"{e}; remove it, and write it again by bench verify {folder} --manifest") from e
-        self._before = {} if self._entries is None else _stamps(folder)
+        if self._entries is None:
+            self._before = {}
+        else:
+            self._before = _stamps(folder)
 
     def renew(self) -> None:
         """Write the manifest again if files were changed meanwhile. Raises OSError."""
@@ -304,7 +308,9 @@ class Store:
         try:
             lock.acquire(timeout=0)
         except Timeout as e:
-            process = owner.read_text(encoding="utf-8").strip() if owner.is_file() else ""
+            process = ""
+            if owner.is_file():
+                process = owner.read_text(encoding="utf-8").strip()
             raise WrongUse(
                 f"{self.folder}: another bench (process {process or 'unknown'}) writes there; wait until it ends, or "
                 "choose another --out"
@@ -328,7 +334,9 @@ class Store:
 
     def _note(self, name: str) -> None:
         stem, _, key = name.removesuffix(".json").rpartition(".")
-        names = self._names.setdefault(key, []) if stem else []
+        names = []
+        if stem:
+            names = self._names.setdefault(key, [])
         if name not in names:
             names.append(name)
 
@@ -413,7 +421,9 @@ def jobs_file(folder: Path, record: Mapping[str, Any]) -> Path:
 
 def dict_of(value: object) -> Mapping[str, Any]:
     """Return the value if it is a dictionary, else an empty one."""
-    return value if isinstance(value, dict) else {}
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def files(folder: Path) -> list[Path]:
@@ -452,7 +462,9 @@ def no_records(folder: Path) -> WrongUse:
     below = folders_of_records(folder)
     if not below:
         return WrongUse(f"{folder}: there are no records; bench run and bench simulate write them")
-    further = f" and {len(below) - MOST_FOLDERS} more" if len(below) > MOST_FOLDERS else ""
+    further = ""
+    if len(below) > MOST_FOLDERS:
+        further = f" and {len(below) - MOST_FOLDERS} more"
     shown = ", ".join(map(str, below[:MOST_FOLDERS]))
     return WrongUse(
         f"{folder}: its records are in {how_many(len(below), 'folder')}, give one of them: {shown}{further}"
@@ -531,7 +543,11 @@ def table(name: str, needed: Mapping[str, Any], optional: Mapping[str, Any] | No
         The type of all other fields; None: there are none.
     """
     every = {**needed, **{field: NotRequired[kind] for field, kind in (optional or {}).items()}}
-    rest: dict[str, Any] = {"closed": True} if others is None else {"extra_items": others}
+    rest: dict[str, Any]
+    if others is None:
+        rest = {"closed": True}
+    else:
+        rest = {"extra_items": others}
     return TypedDict(name, every, **rest)  # type: ignore[operator]
 
 
@@ -825,7 +841,10 @@ def _fault(error: Any, value: object) -> RecordFault:
     at: Any = value
     for part in error["loc"]:
         if isinstance(at, dict) and (part in at or error["type"] == "missing"):
-            where += f".{part[:80]}" if where else part[:80]
+            if where:
+                where += f".{part[:80]}"
+            else:
+                where += part[:80]
             at = at.get(part)
         elif isinstance(at, list) and isinstance(part, int):
             if part >= len(at):  # a list of fixed length that is too short
@@ -838,7 +857,10 @@ def _fault(error: Any, value: object) -> RecordFault:
     if isinstance(bound, float) and abs(bound) == FINITE:
         return RecordFault(where, "a number", error["input"])
     expected = EXPECTED.get(error["type"])
-    expected = error["msg"] if expected is None else expected.format(**context)
+    if expected is None:
+        expected = error["msg"]
+    else:
+        expected = expected.format(**context)
     return RecordFault(where or "the record", expected, error["input"])
 
 
@@ -846,5 +868,7 @@ def fault_of_schema(record: Mapping[str, Any]) -> str:
     """Return why a record of another schema cannot be read, "" if it has the schema of this version."""
     if record.get("schema") == SCHEMA:
         return ""
-    schema = "no schema" if record.get("schema") is None else f"schema {excerpt(record['schema'])}"
+    schema = "no schema"
+    if record.get("schema") is not None:
+        schema = f"schema {excerpt(record['schema'])}"
     return f"it has {schema}, this version of schedlab reads schema {SCHEMA}; run it again with --again"

@@ -80,7 +80,10 @@ def with_requests(case: ReplayCase, users: str, replayed: Simulation, table: Job
     stored = np.array([table.walltime[row[name]] if name in row else 1 for name in case.workload.ids], np.int64)
     if replayed.history is not None:
         return replace(case, workload=replace(case.workload, walltime=stored)), []
-    on_demand = () if replayed.preemption is None else replayed.preemption.rows
+    if replayed.preemption is not None:
+        on_demand = replayed.preemption.rows
+    else:
+        on_demand = ()
     workload = requested(users_of(users), case.workload, replayed.start, on_demand)
     other = np.flatnonzero(stored != workload.walltime).tolist()
     faults = [
@@ -315,8 +318,12 @@ class Checker:
 
     def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
         """Return faults of the key and of the content of the instance."""
-        faults = [] if key_of(record) == record["key"] else [OTHER_KEY]
-        return faults if path is None or self._known.unchanged(record, path) else [*faults, OTHER_INSTANCE]
+        faults = []
+        if key_of(record) != record["key"]:
+            faults = [OTHER_KEY]
+        if path is None or self._known.unchanged(record, path):
+            return faults
+        return [*faults, OTHER_INSTANCE]
 
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
@@ -365,7 +372,9 @@ def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) 
         case, wrong = with_requests(case, settings.users, replayed, recorded.jobs)
         faults += wrong
     faults += energy_faults(record.get("energy"), energy_json(case, settings, replayed))
-    value: Value | None = None if faults else _weighted_wait(case, replayed)
+    value: Value | None = None
+    if not faults:
+        value = _weighted_wait(case, replayed)
     if record["schedule"] is not None:
         value, wrong = _value_of_schedule(record, case, replayed, sound=not faults)
         faults += wrong
@@ -406,7 +415,9 @@ def _slurm_of(dispatcher: str) -> Slurm | None:
 def _as_submitted(case: ReplayCase, dispatcher: str) -> ReplayCase:
     """Return a case with the jobs as a dispatcher has them that does not take those of the log as they ran."""
     slurm = _slurm_of(dispatcher)
-    return case if slurm is None else replace(case, workload=slurm.jobs(case.workload, case.site))
+    if slurm is None:
+        return case
+    return replace(case, workload=slurm.jobs(case.workload, case.site))
 
 
 def recorded_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> Simulation:
@@ -496,7 +507,10 @@ def _weighted_wait(case: ReplayCase, replayed: Simulation) -> float | None:
     """Return the objective of a replay without a schedule; None if it has another one, or not all jobs have started."""
     if case.objective != TRACE_OBJECTIVE or not (replayed.start >= 0).all():
         return None
-    waited = replayed.start if replayed.history is None else replayed.start - replayed.history.ran_before
+    if replayed.history is None:
+        waited = replayed.start
+    else:
+        waited = replayed.start - replayed.history.ran_before
     return case.weighted_wait(waited)
 
 
@@ -507,7 +521,9 @@ def _value_of_schedule(
     problem = case.problem()
     schedule = Schedule.from_json(record["schedule"])
     faults = [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
-    value = problem.value(schedule) if sound and not faults else None
+    value = None
+    if sound and not faults:
+        value = problem.value(schedule)
     starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
     if schedule.start != starts:
         faults.append(f"its schedule has different start times than {record['jobs_csv']}")
@@ -541,7 +557,9 @@ def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -
     floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
     figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
     known = record["metrics"]
-    mean = float(figures.wait.mean()) if figures.row.size else None
+    mean = None
+    if figures.row.size:
+        mean = float(figures.wait.mean())
     pairs: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], mean)}
     for kind in ("wait", "slowdown", "bounded_slowdown"):
         for part, true in asdict(Spread.of(getattr(figures, kind))).items():
@@ -593,7 +611,9 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
         wrong.append(f"it has objective {record['objective']}, but no valid schedule")
     elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
         wrong.append(f"it has objective {record['objective']}, its schedule has {value}")
-    schedule = None if value is None else problem.read(record["schedule"])
+    schedule = None
+    if value is not None:
+        schedule = problem.read(record["schedule"])
     wrong += bench_kind(problem.kind).faults(problem, record, schedule)
     bound = record["bound"]
     if value is not None and bound is not None and refutes(value, bound, problem.sense):

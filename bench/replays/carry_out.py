@@ -131,7 +131,9 @@ def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Con
         return records
     if request.starts is not None:
         without = write_starts(records, folder, case, request.starts)
-        missing = f"; no start times of {', '.join(without)}" if without else ""
+        missing = ""
+        if without:
+            missing = f"; no start times of {', '.join(without)}"
         notes.print(f"start times: {request.starts}{missing}", soft_wrap=True)
     code = conclude(plans, records, task, tables, notes)
     if not task.recording.as_json:
@@ -181,7 +183,8 @@ def print_workload(case: ReplayCase, notes: Console) -> None:
     span = time_text(int(w.submit[-1]) - int(w.submit[0]))
     summary = f"{w.name}: {how_many(len(w), 'job', ',')} in {span} on {how_many(len(case.platform.nodes), 'node', ',')}"
     load = w.load(case.platform)
-    summary += f", offered load {load:.2f}" if load < float("inf") else ""
+    if load < float("inf"):
+        summary += f", offered load {load:.2f}"
     for text in (summary, *(f"  {line}" for line in report_lines(w.report, len(w)))):
         notes.print(text, soft_wrap=True)
     warning = unbound_partitions(case)
@@ -243,7 +246,10 @@ def write_starts(records: Sequence[Record], folder: Path, case: ReplayCase, out:
     without = []
     several = Counter(r["method"] for r in records)
     for r in records:
-        title = r["method"] if several[r["method"]] == 1 else f"{r['method']} seed {r['seed']}"
+        if several[r["method"]] == 1:
+            title = r["method"]
+        else:
+            title = f"{r['method']} seed {r['seed']}"
         if r.get("jobs_csv") is None:
             without.append(title)
         else:
@@ -278,7 +284,9 @@ class Paired(NamedTuple):
         """``yes`` if the interval is above 0, ``NO`` if it is below 0, else ``open``."""
         if self.half is None or abs(self.mean) <= self.half:
             return "open"
-        return "yes" if self.mean > 0 else "NO"
+        if self.mean > 0:
+            return "yes"
+        return "NO"
 
 
 def paired(better: Sequence[float], worse: Sequence[float]) -> Paired:
@@ -297,7 +305,10 @@ def paired(better: Sequence[float], worse: Sequence[float]) -> Paired:
     """
     differences = [b - a for a, b in zip(better, worse, strict=True)]
     n = len(differences)
-    half = None if n < 2 else student(n - 1) * stdev(differences) / math.sqrt(n)
+    if n < 2:
+        half = None
+    else:
+        half = student(n - 1) * stdev(differences) / math.sqrt(n)
     return Paired(fmean(differences), half, n)
 
 
@@ -315,13 +326,21 @@ def student(degrees: int) -> float:
     high = 100.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _inside(middle, degrees) < LEVEL else (low, middle)
+        if _inside(middle, degrees) < LEVEL:
+            low, high = (middle, high)
+        else:
+            low, high = (low, middle)
     return (low + high) / 2
 
 
 def _inside(t: float, degrees: int) -> float:
     angle = math.atan(t / math.sqrt(degrees))
-    term, total = (math.cos(angle), math.cos(angle)) if degrees % 2 else (1.0, 1.0)
+    if degrees % 2:
+        term = math.cos(angle)
+        total = math.cos(angle)
+    else:
+        term = 1.0
+        total = 1.0
     for k in range(2 if degrees % 2 else 1, degrees - 2, 2):
         term *= k / (k + 1) * math.cos(angle) ** 2
         total += term
@@ -361,7 +380,10 @@ def replay_days(study: Study, request: ReplayRequest, task: RunTask, tables: Con
     tables, notes
         Where the tables, and the progress, are printed.
     """
-    folder = Path("results") / study.reference.lower() if task.out is None else task.out
+    if task.out is None:
+        folder = Path("results") / study.reference.lower()
+    else:
+        folder = task.out
     runs: list[Run] = []
     for case in study.cases:
         chosen = replace(request, dispatchers=request.dispatchers or case.dispatchers or study.dispatchers)
@@ -378,7 +400,9 @@ def replay_days(study: Study, request: ReplayRequest, task: RunTask, tables: Con
         if study.conditions:
             tables.print(Text(f"[{study.reference}]: {' '.join(study.conditions)}"))
     notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
-    return 1 if any(map(failed, records)) else 0
+    if any(map(failed, records)):
+        return 1
+    return 0
 
 
 def day_of(case: Case, seed: int, folder: Path) -> Path:
@@ -431,7 +455,9 @@ def _difference(better: DispatcherRow | None, worse: DispatcherRow | None, figur
     if not days:
         return [MISSING] * 5
     test = paired([a[day] for day in days], [b[day] for day in days])
-    width = "" if test.half is None else f" ± {short(test.half)}"
+    width = ""
+    if test.half is not None:
+        width = f" ± {short(test.half)}"
     means = [sum(values[day] for day in days) / len(days) for values in (a, b)]
     fewer = sum(a[day] < b[day] for day in days)
     return [*map(short, means), f"{short(test.mean)}{width}", f"{fewer} of {len(days)}", test.verdict]
@@ -539,11 +565,15 @@ def ours(row: DispatcherRow | None, figure: str) -> float | None:
     if figure.startswith("share."):
         part = row.metric(figure.removeprefix("share."))
         whole = row.metric(ALL_SECONDS)
-        return None if part is None or not whole else 100 * part / whole
+        if part is None or not whole:
+            return None
+        return 100 * part / whole
     if not figure.startswith("seconds."):
         return row.metric(figure)
     values = [r["seconds"].get(figure.removeprefix("seconds.")) for r in row.records if row.whole]
-    return fmean(values) if values and None not in values else None
+    if values and None not in values:
+        return fmean(values)
+    return None
 
 
 def in_its_unit(row: DispatcherRow | None, quantity: Quantity) -> float | None:
@@ -551,15 +581,23 @@ def in_its_unit(row: DispatcherRow | None, quantity: Quantity) -> float | None:
     value = ours(row, quantity.figure)
     if row is None or value is None:
         return None
-    jobs = row.metric("started") if quantity.of_jobs else 1.0
-    return None if jobs is None else value * quantity.scale * jobs
+    if quantity.of_jobs:
+        jobs = row.metric("started")
+    else:
+        jobs = 1.0
+    if jobs is None:
+        return None
+    return value * quantity.scale * jobs
 
 
 def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> Grid:
     """Return the grid of a table or figure: a row per dispatcher, ours and the study's value of each quantity."""
     heads = ["dispatcher"]
     for quantity in exhibit.quantities:
-        heads += [quantity.heading, "study"] if same and quantity.values else [quantity.heading]
+        if same and quantity.values:
+            heads += [quantity.heading, "study"]
+        else:
+            heads += [quantity.heading]
     lines = []
     for name in exhibit.dispatchers:
         cells = [name]
@@ -570,8 +608,12 @@ def _grid(exhibit: Exhibit, rows: Rows, same: bool, reference: str) -> Grid:
                 cells.append(MISSING if theirs is None else short(theirs))
         if any(cell != MISSING for cell in cells[1:]):
             lines.append(cells)
-    meaning = f"study: the value in [{reference}]; " if "study" in heads else ""
-    spread = "a ± b: mean and standard deviation; " if any(q.spread for q in exhibit.quantities) else ""
+    meaning = ""
+    if "study" in heads:
+        meaning = f"study: the value in [{reference}]; "
+    spread = ""
+    if any(q.spread for q in exhibit.quantities):
+        spread = "a ± b: mean and standard deviation; "
     return Grid.of_texts(
         f"{exhibit.name}: {exhibit.caption}", heads, lines, f"{spread}{meaning}-: none, or the replay did not end."
     )
@@ -596,16 +638,22 @@ def _gains(exhibit: Exhibit, rows: Rows) -> Grid:
 
 
 def _gain(base: float | None, value: float | None) -> str:
-    return MISSING if not base or value is None else f"{100 * (base - value) / base:.1f}"
+    if not base or value is None:
+        return MISSING
+    return f"{100 * (base - value) / base:.1f}"
 
 
 def _cell(row: DispatcherRow | None, quantity: Quantity) -> str:
     value = in_its_unit(row, quantity)
     if value is None:
         return MISSING
-    spread = ours(row, quantity.spread) if quantity.spread else None
+    spread = None
+    if quantity.spread:
+        spread = ours(row, quantity.spread)
     text = short(value)
-    return text if spread is None else f"{text} ± {short(spread * quantity.scale)}"
+    if spread is None:
+        return text
+    return f"{text} ± {short(spread * quantity.scale)}"
 
 
 def _other_order(exhibit: Exhibit, quantity: Quantity, rows: Rows) -> Iterator[str]:
@@ -644,12 +692,18 @@ def _stated(order: Order, rows: Rows) -> Iterator[_Line]:
             if a is None and b is None:
                 continue
             stated = order.reductions.get(name)
-            theirs = MISSING if stated is None else f"{stated:g}%"
+            if stated is None:
+                theirs = MISSING
+            else:
+                theirs = f"{stated:g}%"
             written = [MISSING if value is None else short(value) for value in (a, b)]
             if a is None or b is None:
                 yield _Line([order.where, better, worse, name, *written, MISSING, theirs, MISSING], "")
                 continue
-            less = f"{100 * (b - a) / b:.0f}%" if b else MISSING
+            if b:
+                less = f"{100 * (b - a) / b:.0f}%"
+            else:
+                less = MISSING
             differs = f"{order.where}, {name}: {better} ({written[0]}) is not better than {worse} ({written[1]})"
             cells = [order.where, better, worse, name, *written, less, theirs, "yes" if a <= b else "NO"]
             yield _Line(cells, differs if a > b else "")
@@ -703,7 +757,9 @@ def _drawn(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str
     mine = [known[name] for name in exhibit.dispatchers if name in known]
     if exhibit.drawing == "ecdf":
         return ecdf(mine)
-    return bars(mine, exhibit.classes) if exhibit.drawing == "bars" else ""
+    if exhibit.drawing == "bars":
+        return bars(mine, exhibit.classes)
+    return ""
 
 
 def _radar(exhibit: Exhibit, study: Study, rows: Sequence[DispatcherRow]) -> str:

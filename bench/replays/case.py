@@ -173,7 +173,9 @@ def site_of(replay: ReplaySettings) -> Site | None:
 def own_desired(path: str) -> str | None:
     """Return the file of the desired use in the folder of an instance; None if there is none."""
     file = folder_of(path) / DESIRED
-    return str(file) if isfile(file) else None
+    if isfile(file):
+        return str(file)
+    return None
 
 
 def check_desired(replay: ReplaySettings) -> str | None:
@@ -296,8 +298,14 @@ def preemption_settings(given: Mapping[str, Any], evictors: Sequence[str]) -> tu
         "shared_bandwidth": bool(given.get("shared_bandwidth")),
     }
     values["checkpoints_content"] = _of_log(values["checkpoints"])
-    values["failures_content"] = None if failures is None else _of_failures(failures)
-    names = (names or (USUAL_EVICTOR,)) if on_demand else ("none",)
+    if failures is None:
+        values["failures_content"] = None
+    else:
+        values["failures_content"] = _of_failures(failures)
+    if on_demand:
+        names = names or (USUAL_EVICTOR,)
+    else:
+        names = ("none",)
     _check(values, names)
     return values, names
 
@@ -329,13 +337,17 @@ def _content(option: str, path: str) -> str:
 
 def _of_log(text: str) -> str | None:
     name, _, path = text.partition(":")
-    return _content("--checkpoints", path) if name == LOG else None
+    if name == LOG:
+        return _content("--checkpoints", path)
+    return None
 
 
 def _of_failures(text: str) -> str | None:
     from ...simulation.preemption import rate_of
 
-    return None if rate_of(text) is not None else _content("--failures", text)
+    if rate_of(text) is not None:
+        return None
+    return _content("--failures", text)
 
 
 def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform) -> Preemption | None:
@@ -356,7 +368,10 @@ def preemption_of(replay: ReplaySettings, workload: Workload, platform: Platform
         cores = next(iter(platform.groups)).capacity.get("cores", 0)
         watts = {n: float(replay.watts_per_core * cores * n) for n in {j.nodes for j in jobs}}
         jobs = [j if j.power is not None else replace(j, power=watts[j.nodes]) for j in jobs]
-    failures = () if replay.failures is None else failures_of(replay.failures, platform, begin, 2 * end - begin)
+    if replay.failures is not None:
+        failures = failures_of(replay.failures, platform, begin, 2 * end - begin)
+    else:
+        failures = ()
     return Preemption(
         tuple(jobs),
         replay.evictor or "none",  # type: ignore[arg-type]
@@ -458,7 +473,10 @@ class ReplayCase:
     @property
     def states(self) -> NodeStates | None:
         """The states of the nodes over time; None without events of nodes."""
-        failures = () if self.preemption is None else self.preemption.failures
+        if self.preemption is not None:
+            failures = self.preemption.failures
+        else:
+            failures = ()
         return NodeStates(self.platform, node_events(self.events), failures) or None
 
     def first(self, n: int) -> ReplayCase:
@@ -468,8 +486,12 @@ class ReplayCase:
 
     def problem(self) -> Dispatch:
         """Return the offline problem of the same jobs, in which the duration of a job is its real runtime."""
-        took = np.minimum(self.workload.runtime, self.workload.walltime) if self.kill else self.workload.runtime
-        held = ending_at_walltime(self.workload.running) if self.kill else self.workload.running
+        if self.kill:
+            took = np.minimum(self.workload.runtime, self.workload.walltime)
+            held = ending_at_walltime(self.workload.running)
+        else:
+            took = self.workload.runtime
+            held = self.workload.running
         return replace(self.workload, runtime=took, running=held).dispatch(self.platform, self.objective, "runtime")
 
     def weighted_wait(self, start: NDArray[np.int64]) -> float:
@@ -517,7 +539,10 @@ def replay_case(
         _, workload, platform, site = open_log(path, replay, view.first, site)
         workload = _with_power(workload, replay)
         desired = desired_of(replay, platform)
-        events = () if site is None else node_events_of(site, workload, platform)
+        if site is not None:
+            events = node_events_of(site, workload, platform)
+        else:
+            events = ()
         case = ReplayCase(workload, platform, TRACE_OBJECTIVE, replay.kill, events=events, desired=desired, site=site)
         return _with_events(case, view, replay)
     instance = instance or load(path, drop_impossible=drop_impossible)
@@ -555,7 +580,9 @@ def replay_case(
 def _with_power(workload: Workload, replay: ReplaySettings) -> Workload:
     if replay.watts_per_core is not None:
         workload = powered(workload, replay.watts_per_core)
-    return workload if replay.most_power is None else below_power(workload, replay.most_power)
+    if replay.most_power is None:
+        return workload
+    return below_power(workload, replay.most_power)
 
 
 def _with_events(case: ReplayCase, view: View, replay: ReplaySettings) -> ReplayCase:
@@ -723,7 +750,9 @@ def _without_asked(workload: Workload, field: str, untold: str) -> Workload:
 
 def notes_on_shown(trace: Trace, site: Site) -> Iterator[str]:
     """Yield notes on a site that the nodes of jobs show: what is taken from them, and what they do not tell."""
-    of_partitions = f" in {how_many(len(site.partitions), 'partition')}" if site.partitions else ""
+    of_partitions = ""
+    if site.partitions:
+        of_partitions = f" in {how_many(len(site.partitions), 'partition')}"
     yield (
         f"the site is that of the log: {how_many(len(site.nodes), 'node', ',')}{of_partitions}, on which its jobs ran; nodes that no "
         "job used, sizes above the largest use, and jobs from before the log are not known"
@@ -789,7 +818,9 @@ def _within_nodes(workload: Workload, site: Site, leave_out: bool) -> Workload:
     if not leave_out or len(beyond) == len(workload):
         named = [f"\n  job {workload.ids[row]} {why}" for row, why in beyond.items()]
         further = len(named) - MOST_NAMED
-        more = f"\n  and {how_many(further, 'further job', ',')}" if further > 0 else ""
+        more = ""
+        if further > 0:
+            more = f"\n  and {how_many(further, 'further job', ',')}"
         raise WorkloadError(
             f"{workload.name}: {how_many(len(beyond), 'job', ',')} of {len(workload):,} ran on more CPUs than their nodes have "
             f"on the site {site.name!r}:{''.join(named[:MOST_NAMED])}{more}\n"
@@ -813,7 +844,9 @@ def _beyond_nodes(workload: Workload, site: Site) -> Iterator[tuple[int, str]]:
     for row, (k, used, fewer) in enumerate(zip(nodes.tolist(), taken.tolist(), spare.tolist(), strict=True)):
         most = sum(there[k])
         if used - fewer > most > 0:
-            have = "has" if len(there[k]) == 1 else "have"
+            have = "have"
+            if len(there[k]) == 1:
+                have = "has"
             yield row, f"ran with {used:,} CPUs on {excerpt(workload.site.texts[k])}, which {have} {most:,} on the site"
 
 
@@ -956,7 +989,9 @@ class _Unknown:
     def text(self, workload: Workload) -> str:
         """Return what messages say of it: its jobs, and similar names."""
         rows = np.flatnonzero(np.isin(self.index, self.values))
-        more = f" and {self.jobs - SHOWN_JOBS} more" if self.jobs > SHOWN_JOBS else ""
+        more = ""
+        if self.jobs > SHOWN_JOBS:
+            more = f" and {self.jobs - SHOWN_JOBS} more"
         shown = ", ".join(workload.ids[row] for row in rows[:SHOWN_JOBS].tolist()) + more
         words = hint(self.name, self.known, "it has", "it has none")
         count = how_many(self.jobs, "job", ",")
@@ -1007,12 +1042,17 @@ def fitted(workload: Workload, site: Site, on_unknown: str = "keep", in_place: b
         return workload
     if on_unknown == "stop":
         lines = [f"\n  {one.text(workload)}" for one in found[:SHOWN_NAMES]]
-        more = f"\n  and {how_many(len(found) - SHOWN_NAMES, 'further name')}" if len(found) > SHOWN_NAMES else ""
+        more = ""
+        if len(found) > SHOWN_NAMES:
+            more = f"\n  and {how_many(len(found) - SHOWN_NAMES, 'further name')}"
         raise WorkloadError(
             f"{workload.name}: the log and the site {site.name!r} do not fit:{''.join(lines)}{more}\n"
             "  correct the site or the log, or let such jobs be left out (skip) or go on (keep)"
         )
-    never_kept = (PARTITION, RAN) if in_place else (PARTITION, RESERVATION)
+    if in_place:
+        never_kept = (PARTITION, RAN)
+    else:
+        never_kept = (PARTITION, RESERVATION)
     left_out = [x for x in found if on_unknown == "skip" or x.kind in never_kept]
     why = _reasons(left_out, len(workload))
     if len(why) == len(workload):
@@ -1047,7 +1087,11 @@ def _reasons(left_out: Sequence[_Unknown], jobs: int) -> dict[int, str]:
 def _unknown(workload: Workload, site: Site) -> Iterator[_Unknown]:
     """Yield the unknown names, kind by kind, those of most jobs first."""
     for kind, known, fold, listed_names, index in _names(workload, site):
-        alike: Callable[[str], str] = str.lower if fold else str
+        alike: Callable[[str], str]
+        if fold:
+            alike = str.lower
+        else:
+            alike = str
         there = {alike(name) for name in known}
         count = np.bincount(index, minlength=1)
         values: dict[str, list[int]] = {}
@@ -1074,7 +1118,9 @@ def _names(workload: Workload, site: Site) -> Iterator[tuple[str, list[str], boo
     asked, request = columns.requests, columns.request
     reservations = [r.name for r in site.reservations]
     yield RESERVATION, reservations, False, [tuple(names_of_reservations(r)) for r in asked], request
-    qualities = [] if isinstance(site.scheduler, PBSSettings) else [q.name for q in site.qos]
+    qualities = []
+    if not isinstance(site.scheduler, PBSSettings):
+        qualities = [q.name for q in site.qos]
     if qualities:
         yield QUALITY, qualities, True, [(r.qos,) for r in asked], request
     accounts = list(dict.fromkeys(a.account for a in site.associations))
@@ -1127,9 +1173,17 @@ def outside_of_log(begin: float, end: float, site: Site, zone: tzinfo = UTC) -> 
     spans = [*reserved, *outages]
     if not spans or any(first < end and last > begin for first, last in spans):
         return None
-    counted = [how_many(len(reserved), "reservation")] if reserved else []
-    counted += [how_many(len(outages), "node outage")] if outages else []
-    every, are = ("all", "are") if len(spans) > 1 else ("the", "is")
+    counted = []
+    if reserved:
+        counted = [how_many(len(reserved), "reservation")]
+    if outages:
+        counted += [how_many(len(outages), "node outage")]
+    if len(spans) > 1:
+        every = "all"
+        are = "are"
+    else:
+        every = "the"
+        are = "is"
     first = min(start for start, _ in spans)
     last = max(start if stop == FOREVER else stop for start, stop in spans)
     return (

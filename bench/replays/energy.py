@@ -87,7 +87,9 @@ def times_of(replay: ReplaySettings) -> Switching:
 def switching_of(replay: ReplaySettings, dispatcher: object = None) -> Switching | None:
     """Return the times of nodes; None if neither the settings nor the dispatcher have a node policy."""
     own = getattr(dispatcher, "node_policy", None)
-    return None if replay.node_policy is None and own is None else times_of(replay)
+    if replay.node_policy is None and own is None:
+        return None
+    return times_of(replay)
 
 
 def check_dispatchers(replay: ReplaySettings, named: Sequence[Named]) -> None:
@@ -161,7 +163,10 @@ def _check_powers(case: ReplayCase, replay: ReplaySettings) -> None:
 def _check_series(case: ReplayCase, replay: ReplaySettings) -> None:
     """Raise WrongUse if prices or carbon intensities do not cover the least time of a replay."""
     w = case.workload
-    begin = int(w.submit.min()) if w.begin is None else w.begin
+    if w.begin is None:
+        begin = int(w.submit.min())
+    else:
+        begin = w.begin
     end = earliest_end(case)
     for name, column, what in (("prices", EURO, "energy prices"), ("carbon", CARBON, "carbon intensities")):
         series = _series(replay, name, column)
@@ -180,10 +185,16 @@ def earliest_end(case: ReplayCase) -> int:
     work divided by the capacity of the machine, for each resource.
     """
     w = case.workload
-    runtime = np.minimum(w.runtime, w.walltime) if case.kill else w.runtime
+    if case.kill:
+        runtime = np.minimum(w.runtime, w.walltime)
+    else:
+        runtime = w.runtime
     deleted = {e.subject for e in case.events if isinstance(e, ServerEvent) and e.kind == "delete"}
     stays = np.array([name not in deleted for name in w.ids], np.bool_)
-    begin = int(w.submit.min()) if w.begin is None else w.begin
+    if w.begin is None:
+        begin = int(w.submit.min())
+    else:
+        begin = w.begin
     release = np.maximum(w.release, begin)[stays]
     ends = [begin, *(r.true_end for r in w.running), *(release + runtime[stays]).tolist()]
     order = np.argsort(-release, kind="stable")
@@ -196,7 +207,9 @@ def earliest_end(case: ReplayCase) -> int:
 
 
 def _watts(replay: ReplaySettings) -> dict[str, Any]:
-    idle = {} if replay.idle_watts is None else {"idle_watts": replay.idle_watts}
+    idle = {}
+    if replay.idle_watts is not None:
+        idle = {"idle_watts": replay.idle_watts}
     return {**idle, "boot_watts": replay.boot_watts}
 
 
@@ -208,7 +221,10 @@ def centre_of(case: ReplayCase, replay: ReplaySettings, end: int) -> Any:
     prices = _lasting(_series(replay, "prices", EURO), end)
     if case.centre is None:
         plant = Cooling("none", (-90, 65), (0, NO_LIMIT), ((0, 0), (0, 0)))
-        begin = int(case.workload.submit.min()) if case.workload.begin is None else case.workload.begin
+        if case.workload.begin is None:
+            begin = int(case.workload.submit.min())
+        else:
+            begin = case.workload.begin
         weather = StepFunction.constant(0, begin, max(end, begin + 1))
         return Centre(plant, weather, Tariff(PRICE if prices is None else prices, carbon), 0.0)
     p = case.centre
@@ -224,7 +240,9 @@ def lend_centre(dispatcher: Any, case: ReplayCase, replay: ReplaySettings) -> No
 
 def _lasting(series: StepFunction | None, end: int) -> StepFunction | None:
     """Return a series that covers the time to ``end`` in seconds: its last day is repeated."""
-    return None if series is None else series.lasting(max(end, series.end))
+    if series is None:
+        return None
+    return series.lasting(max(end, series.end))
 
 
 def _series(replay: ReplaySettings, name: str, column: str) -> StepFunction | None:

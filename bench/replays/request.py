@@ -224,7 +224,10 @@ def find_study(name: str) -> Study:
     >>> find_study("galleguillos2019").exhibits[0].quantities[0].values["hcp"]
     1014
     """
-    file = Path(name) if name.endswith(".toml") else SHIPPED / f"{name}.toml"
+    if name.endswith(".toml"):
+        file = Path(name)
+    else:
+        file = SHIPPED / f"{name}.toml"
     if file.parent == SHIPPED and name not in study_names():
         raise UnknownName("study", name, study_names())
     try:
@@ -253,7 +256,9 @@ def _exhibit(table: Mapping[str, Any], name: str) -> Exhibit:
 def _made(kind: Any, table: Mapping[str, Any], name: str) -> Any:
     """Return the object of a table; raise WrongUse, which says what is missing or too much."""
     known = [f.name for f in fields(kind)]
-    what = "study" if kind is Study else f"{kind.__name__.lower()} of the study"
+    what = "study"
+    if kind is not Study:
+        what = f"{kind.__name__.lower()} of the study"
     unknown = [key for key in table if key not in known]
     if unknown:
         raise WrongUse(
@@ -314,7 +319,11 @@ class ReplayRequest:
     @property
     def all_settings(self) -> list[ReplaySettings]:
         """The settings of the replays: one for each offered load, power cap and evictor."""
-        caps: Sequence[float | None] = self.caps if len(self.caps) < 2 else (None, *sorted(self.caps, reverse=True))
+        caps: Sequence[float | None]
+        if len(self.caps) < 2:
+            caps = self.caps
+        else:
+            caps = (None, *sorted(self.caps, reverse=True))
         loads = self.loads or (None,)
         each = [replace(self.replay, load=load, power_cap=cap) for load in loads for cap in caps or (None,)]
         return [with_sources(settings) for one in each for settings in settings_of_each(one, self.evictors)]

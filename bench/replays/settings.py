@@ -122,7 +122,9 @@ def parse_floor(seconds: float) -> float | None:
     """
     if not 0 < seconds < float("inf"):
         raise WrongUse(f"--bsld-floor {seconds:g}: expected a number of seconds above 0, such as 10 or 60")
-    return None if seconds == USUAL_FLOOR else seconds
+    if seconds == USUAL_FLOOR:
+        return None
+    return seconds
 
 
 def _of_log(default: Any, help: str, label: Any, **others: Any) -> Any:
@@ -517,7 +519,9 @@ class ReplaySettings:
         parts = []
         for s in SETTINGS.values():
             value = getattr(self, s.name)
-            usual = s.default if s.name != "decision_time" else None
+            usual = None
+            if s.name != "decision_time":
+                usual = s.default
             if s.setting.label and value not in (None, False, usual):
                 parts.append(s.setting.text(value))
         if self.most_power not in (None, self.power_cap):
@@ -555,7 +559,9 @@ def with_files_in(settings: ReplaySettings, folders: Sequence[Path]) -> ReplaySe
 def _split(part: str) -> tuple[str, str]:
     """Return what stands before a path, such as ``log:``, of the intervals of checkpoints, and the path."""
     kind, colon, path = part.partition(":")
-    return (f"{kind}:", path.strip()) if colon else ("", part.strip())
+    if colon:
+        return (f"{kind}:", path.strip())
+    return ("", part.strip())
 
 
 def _paths_of(text: str) -> list[Path]:
@@ -617,7 +623,10 @@ def read_settings(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, t
         s = SETTINGS[name]
         if value is None or (value is False and s.default is None):
             continue
-        read = value if s.setting.read is None else s.setting.read(value)
+        if s.setting.read is None:
+            read = value
+        else:
+            read = s.setting.read(value)
         if s.setting.several:
             several[name] = read
         elif isinstance(read, int) and s.setting.least is not None and read < s.setting.least:

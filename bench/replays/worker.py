@@ -523,7 +523,9 @@ def _write_tables(simulation: Simulation, jobs: Path) -> tuple[str | None, str |
     write_jobs(simulation, jobs)
     attempts = attempts_file(jobs)
     has_attempts = write_attempts(simulation, attempts)
-    attempts_csv = attempts.name if has_attempts else None
+    attempts_csv = None
+    if has_attempts:
+        attempts_csv = attempts.name
     if simulation.power is None:
         return attempts_csv, None
     states = node_states_file(jobs)
@@ -551,7 +553,10 @@ def _simulate(
     if named.backend is not None:
         backend(named.backend).availability()  # imports the solver
         options = dispatcher_options(replay, spec["threads"], spec["seed"])
-    dispatcher = named.make(**options) if connect is None else connected(named.dispatcher, connect)
+    if connect is None:
+        dispatcher = named.make(**options)
+    else:
+        dispatcher = connected(named.dispatcher, connect)
     lend_centre(dispatcher, case, replay)
     return simulate(
         case.workload,
@@ -588,7 +593,10 @@ def dispatcher_options(replay: ReplaySettings, threads: int, seed: int) -> dict[
         "seed": seed,
     }
     if replay.max_stretch is not None:
-        options["max_stretch"] = None if replay.max_stretch == OFF else replay.max_stretch
+        if replay.max_stretch == OFF:
+            options["max_stretch"] = None
+        else:
+            options["max_stretch"] = replay.max_stretch
     return options
 
 
@@ -602,7 +610,9 @@ def outcome(case: ReplayCase, simulation: Simulation, with_schedule: bool) -> di
         problem = case.problem()
         schedule = simulation.schedule()
         broken += problem.verify(schedule)
-        value = None if broken else problem.value(schedule)
+        value = None
+        if not broken:
+            value = problem.value(schedule)
     elif not broken and (simulation.start >= 0).all() and case.objective == TRACE_OBJECTIVE:
         workload = simulation.workload
         value = replace(case, workload=workload).weighted_wait(simulation.wait + workload.submit)

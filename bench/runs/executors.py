@@ -333,7 +333,9 @@ def _of_arrays(flat: Placement) -> list[bytes]:
 
 
 def _of_schedule(schedule: Schedule | None) -> list[bytes] | None:
-    return None if schedule is None else [json.dumps({"schedule": schedule.as_json()}).encode() + b"\n"]
+    if schedule is None:
+        return None
+    return [json.dumps({"schedule": schedule.as_json()}).encode() + b"\n"]
 
 
 def remove(path: Path) -> None:
@@ -460,7 +462,9 @@ def lacking(need: Needed) -> str:
     if not Path(need.cwd).is_dir():
         return f"cannot see the current folder {need.cwd}: start bench in a folder that all machines share"
     missing = [path for path in need.paths if not Path(need.cwd, path).exists()]
-    return f"cannot see {missing[0]}, which is to be run" if missing else ""
+    if missing:
+        return f"cannot see {missing[0]}, which is to be run"
+    return ""
 
 
 def _python() -> str:
@@ -564,7 +568,9 @@ def failed_record(run: Run, cause: str, message: str) -> Record:
 def share_of_memory(share: float) -> float | None:
     """Return the default memory limit of a run in GB: its share of 90 % of the machine; None if unknown."""
     memory = machine_memory()
-    return None if memory is None else 0.9 * memory / 2**30 * share
+    if memory is None:
+        return None
+    return 0.9 * memory / 2**30 * share
 
 
 def _stem(run: Run) -> str:
@@ -579,7 +585,9 @@ def _reported(child: Child) -> Mapping[str, Any]:
     trace = [{f: e[f] for f in fields} for e in child.events if e["event"] == "incumbent"]
     limits = [{"composite": e["composite"]} for e in child.events if e["event"] == "composite"]
     last = next((e for e in reversed(child.events) if e["event"] == "progress"), None)
-    progress = "" if last is None else f"; {last['done']:,} of {how_many(last['total'], 'job', ',')} had started"
+    progress = ""
+    if last is not None:
+        progress = f"; {last['done']:,} of {how_many(last['total'], 'job', ',')} had started"
     return {
         "status": "unknown" if child.cause == "timeout" else "error",
         "cause": child.cause,

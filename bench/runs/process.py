@@ -80,7 +80,10 @@ class Child:
         if os.name != "posix":
             raise WrongUse("bench run and bench simulate need a POSIX system (on Windows: WSL); sl.solve works here")
         self.time_limit = time_limit
-        self.memory = None if memory_gb is None else memory_gb * 2**30
+        if memory_gb is None:
+            self.memory = None
+        else:
+            self.memory = memory_gb * 2**30
         self.began: float | None = None
         self.solved: float | None = None
         self.events: list[dict[str, Any]] = []
@@ -186,7 +189,9 @@ class Child:
             self.message = f"killed: its answer was not checked within {CHECK_LIMIT:g} s"
         elif self.began is not None and self.solved is None and now > self.began + self.time_limit + KILL_AFTER:
             self.cause = "timeout"
-            asleep = "; it was suspended (SIGSTOP) when it was killed" if is_suspended(self.process.pid) else ""
+            asleep = ""
+            if is_suspended(self.process.pid):
+                asleep = "; it was suspended (SIGSTOP) when it was killed"
             self.message = (
                 f"killed: still running {KILL_AFTER:g} s after its time limit of {self.time_limit:g} s{asleep}"
             )
@@ -200,7 +205,10 @@ class Child:
         printed = self.stderr
         killed_by_kernel = code in (-signal.SIGKILL, 137) and oom_kills() > self._oom_kills
         short = killed_by_kernel or any(word in printed for word in MEMORY_WORDS)
-        self.cause = "out of memory" if short else "crash"
+        if short:
+            self.cause = "out of memory"
+        else:
+            self.cause = "crash"
         self.message = f"ended with {how} and no result" + (
             f"; its last output: ...{printed[-600:]}" if printed else ""
         )
@@ -243,7 +251,10 @@ def worker_command(network: Network) -> Sequence[str]:
 def mpiexec() -> str:
     """Return the path of mpiexec: beside Python, where pip installs that of MPICH, else in the search path."""
     beside = Path(sys.executable).with_name("mpiexec")
-    program = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if not beside.exists():
+        program = shutil.which("mpiexec")
+    else:
+        program = str(beside)
     if program is None:
         raise WrongUse("--transport mpi: there is no mpiexec: pip install 'schedlab[mpi]'")
     return program
@@ -349,7 +360,9 @@ def is_suspended(group: int) -> bool:
 
 def kill_group(group: int) -> None:
     """Kill all processes of a process group, and the descendants of its first process in groups of their own."""
-    below = _descendants(group) if psutil is not None else []
+    below = []
+    if psutil is not None:
+        below = _descendants(group)
     apart = [number for number in below if _group_of(number) not in (None, group)]
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)

@@ -59,9 +59,13 @@ def how_long(runs: Sequence[Run], jobs: int) -> str:
         return f"{count}, {most}"
     limit = max(r.time_limit for r in replays)
     which = how_many(len(replays), "replay")
-    each = "" if len(replays) == 1 else " each"
+    each = " each"
+    if len(replays) == 1:
+        each = ""
     quick = f"{which} without a solver: usually a few seconds{each}, stopped after {limit:g} s{each}"
-    return f"{count} ({len(others)} of them: {most} in total; {quick})" if others else f"{count} ({quick})"
+    if others:
+        return f"{count} ({len(others)} of them: {most} in total; {quick})"
+    return f"{count} ({quick})"
 
 
 def needs_no_solver(run: Run) -> bool:
@@ -97,7 +101,9 @@ class Pace(NamedTuple):
             return text
         rate = self.done / self.seconds
         left = timedelta(seconds=round((self.total - self.done) / rate))
-        return f"{text}, {rate:,.0f} jobs/s, {left} left" if rate >= 10 else f"{text}, {rate:.2g} jobs/s, {left} left"
+        if rate >= 10:
+            return f"{text}, {rate:,.0f} jobs/s, {left} left"
+        return f"{text}, {rate:.2g} jobs/s, {left} left"
 
 
 def pace_of(event: Mapping[str, Any]) -> Pace:
@@ -179,8 +185,12 @@ class ClockBar(BarColumn):
 
     def render(self, task: Task) -> ProgressBar:
         """Return the bar of a task."""
-        done = task.completed if task.fields["limit"] is None else task.elapsed or 0.0
-        total = task.total if task.fields["limit"] is None else task.fields["limit"]
+        if task.fields["limit"] is None:
+            done = task.completed
+            total = task.total
+        else:
+            done = task.elapsed or 0.0
+            total = task.fields["limit"]
         return ProgressBar(total=total, completed=min(done, total or done), width=20)
 
 
@@ -229,7 +239,9 @@ class LiveDisplay(Lines):
 
 def watch(runs: Sequence[Run], console: Console, as_json: bool) -> Lines:
     """Return a live display for a terminal, else plain lines; ``as_json``: also print each record as JSON."""
-    on_record = json_line if as_json else None
+    on_record = None
+    if as_json:
+        on_record = json_line
     return (LiveDisplay if console.is_terminal else Lines)(runs, console, on_record)
 
 
@@ -241,7 +253,10 @@ def json_line(record: Record) -> None:
 
 def named(run: Run) -> str:
     """Return a text that names a run: instance, view, method, seed."""
-    label = run.view.label if run.replay is None else replay_label(run.view, run.replay)
+    if run.replay is None:
+        label = run.view.label
+    else:
+        label = replay_label(run.view, run.replay)
     return f"{run.instance}, {label}: {run.method}, seed {run.seed}"
 
 

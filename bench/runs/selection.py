@@ -177,7 +177,9 @@ def key_of(head: Mapping[str, Any]) -> str:
 @cache
 def solver_version(solver: str) -> str | None:
     """Return the version of a solver, None if it is not installed."""
-    return __version__ if solver == "schedlab" else backend(solver).availability().version
+    if solver == "schedlab":
+        return __version__
+    return backend(solver).availability().version
 
 
 def plan(instance: Instance, path: str, request: RunRequest) -> list[Run]:
@@ -251,16 +253,23 @@ def replays(pattern: Run, text: str, request: RunRequest, replay: ReplaySettings
     named = check_dispatcher(text)
     if named.needs_site and replay.site is None:
         raise WrongUse(f"{text}: follows the rules of a site; use bench simulate LOG --site FILES")
-    objective = replay.objective if named.backend is not None and named.objective is None else None
+    objective = None
+    if named.backend is not None and named.objective is None:
+        objective = replay.objective
     source = _joined(named.source, _objective_source(objective))
     view = replace(pattern.view, durations="runtime")
     run = replace(pattern, method=text, view=view, source=source)
     if (solver := named.backend) is None:
         drawn = named.seeded or replay.network is not None or source is not None  # a third party's may use the seed
-        seeds = request.seeds if drawn else request.seeds[:1]
+        if drawn:
+            seeds = request.seeds
+        else:
+            seeds = request.seeds[:1]
         run = replace(run, replay=replay.for_policies)
         return [_with_solver(replace(run, seed=seed), "schedlab") for seed in seeds]
-    replay = replay if named.objective is None else replace(replay, objective=None)  # the name has its own
+    # the name has its own
+    if named.objective is not None:
+        replay = replace(replay, objective=None)
     # the problem of one decision is small: one thread is as fast as many, and more repeatable
     run = replace(run, threads=request.threads or 1, replay=replay)
     return [_with_solver(replace(run, seed=seed), solver) for seed in request.seeds]
@@ -273,7 +282,9 @@ def _joined(*sources: str | None) -> str | None:
 
 def _objective_source(name: object) -> str | None:
     """Return the hash of the source of a third party's objective; None for those of schedlab, and for other kinds."""
-    return OBJECTIVES.source(name) if isinstance(name, str) else None
+    if isinstance(name, str):
+        return OBJECTIVES.source(name)
+    return None
 
 
 def _is_heuristic(text: str, problem: Problem) -> bool:
@@ -331,7 +342,10 @@ def _views(instance: Instance, request: RunRequest) -> Iterator[tuple[View, list
         limits = {**dict(known.get(DAY_REPLAYED, ())), **dict(usual)}
         texts = request.methods if request.methods is not None else [text for text, _ in usual]
         chosen = [Default(t, request.time_limit or limits.get(t, USUAL_LIMIT)) for t in texts]
-        durations = "runtime" if view == DAY_REPLAYED else request.durations
+        if view != DAY_REPLAYED:
+            durations = request.durations
+        else:
+            durations = "runtime"
         view = replace(view, durations=durations, objective=request.objective, keep=request.keep, **request.profile)
         yield view, chosen
 

@@ -70,7 +70,9 @@ def ping() -> int:
     except SlurmError as e:
         raise WrongUse(f"--executor slurm: SLURM does not answer: {e}") from e
     match = re.search(r"^MaxArraySize\s*=\s*(\d+)", text, re.MULTILINE)
-    return int(match[1]) if match else USUAL_ARRAY
+    if match:
+        return int(match[1])
+    return USUAL_ARRAY
 
 
 def submit(script: str, arguments: Sequence[str]) -> str:
@@ -190,7 +192,10 @@ class Pack:
         events = list(parsed(whole))
         for event in events:
             if event["event"] in ("begun", "ended"):
-                self.begun = of(event) if event["event"] == "begun" else None
+                if event["event"] == "begun":
+                    self.begun = of(event)
+                else:
+                    self.begun = None
         return events
 
 
@@ -384,7 +389,9 @@ class SlurmExecutor:
     def _submit_array(self, packs: Sequence[Sequence[Task]]) -> None:
         assert self._need is not None
         batch = write_batch(self._control, packs, self.setting.command, self._need)
-        limit = "" if self.setting.jobs is None else f"%{self.setting.jobs}"
+        limit = ""
+        if self.setting.jobs is not None:
+            limit = f"%{self.setting.jobs}"
         arguments = [
             f"--job-name={PREFIX}{batch.name}", f"--array=0-{len(packs) - 1}{limit}", *resources(packs), *self._own,
             "--requeue", "--chdir=/", "--output=/dev/null", "--error=/dev/null",
@@ -428,7 +435,10 @@ class SlurmExecutor:
             return
         self._answered = time.monotonic()
         for pack in list(self._packs):
-            pack.unlisted = 0 if (PREFIX + pack.batch.name, pack.index) in active else pack.unlisted + 1
+            if (PREFIX + pack.batch.name, pack.index) in active:
+                pack.unlisted = 0
+            else:
+                pack.unlisted = pack.unlisted + 1
             if pack.unlisted >= UNLISTED:
                 yield from self._news(pack)
                 if pack in self._packs:
@@ -439,9 +449,15 @@ class SlurmExecutor:
         state, code, nodes = ending(pack.job, pack.index)
         if state == FAILED and pack.begun is None:
             self._raise_fault(pack, code, nodes)
-        said = f"exit code {code}: {pack.errors}" if state == FAILED else state
+        if state == FAILED:
+            said = f"exit code {code}: {pack.errors}"
+        else:
+            said = state
         self._drop(pack)
-        guilty = pack.begun if pack.begun in pack.tasks else next(iter(pack.tasks))
+        if pack.begun in pack.tasks:
+            guilty = pack.begun
+        else:
+            guilty = next(iter(pack.tasks))
         count = len(pack.tasks)
         self.setting.say(f"the SLURM job {pack.job}_{pack.index} ended ({said}) before {count} of its runs: run again")
         for name, task in pack.tasks.items():
@@ -449,7 +465,9 @@ class SlurmExecutor:
             if self._lost[task] < MOST_LOST:
                 self._waiting.append(task)
                 continue
-            cause = "out of memory" if state == "OUT_OF_MEMORY" else "crash"
+            cause = "crash"
+            if state == "OUT_OF_MEMORY":
+                cause = "out of memory"
             message = f"its SLURM job was lost {MOST_LOST} times while it was running ({state})"
             yield task, {"event": "ended", "record": failed_record(task.run, cause, message)}
 
@@ -544,7 +562,9 @@ def memory_of_job() -> float | None:
         megabytes = int(whole)
     elif each.isdigit():
         megabytes = int(each) * int(count)
-    return max(megabytes - SPARE_MB, megabytes // 2) / 1024 if megabytes > 0 else None
+    if megabytes > 0:
+        return max(megabytes - SPARE_MB, megabytes // 2) / 1024
+    return None
 
 
 def _write(path: Path, text: str) -> None:

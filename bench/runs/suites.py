@@ -135,7 +135,10 @@ def read_suite(word: str, data: Path | None = None) -> Suite:
     UnknownName
         A key is unknown; the message has similar ones.
     """
-    file = SHIPPED / f"{word}.toml" if word in shipped_suites() else Path(word)
+    if word in shipped_suites():
+        file = SHIPPED / f"{word}.toml"
+    else:
+        file = Path(word)
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as e:  # also UnicodeDecodeError and TOMLDecodeError
@@ -166,13 +169,19 @@ def _group(values: Any, file: Path, data: Path | None, k: int) -> RunGroup:
     group = _checked(values, OF_RUNS, where)
     if "data" in group and "formats" in group:
         raise WrongUse(f"{where}: expected either data or formats")
-    own = "formats" if "formats" in group else "data"
-    key = own if data is not None and own in group else "instances"
+    own = "data"
+    if "formats" in group:
+        own = "formats"
+    key = "instances"
+    if data is not None and own in group:
+        key = own
     for name in ("instances", "data", "formats", "methods", "scenarios"):
         if name in group and not (group[name] and all(isinstance(each, str) and each for each in group[name])):
             raise WrongUse(f"{where}: {name}: expected at least one text, found {excerpt(group[name])}")
     if key not in group:
-        hint = "; its files are in another folder: give it with --data DIR" if own in group else ""
+        hint = ""
+        if own in group:
+            hint = "; its files are in another folder: give it with --data DIR"
         raise WrongUse(f"{where}: expected instances{hint}")
     _at_least(group, "time_limit", 0.001, where)
     _at_least(group, "first", 1, where)
@@ -203,9 +212,13 @@ def _best(values: Any, file: Path, data: Path | None, k: int) -> BestTable | Non
         if name not in table:
             raise WrongUse(f"{where}: expected {name}, a column of {table['file']}")
     columns = (table["instance"], table["value"], table.get("bound"))
-    places = [] if data is None else [data / table["file"], data / Path(table["file"]).name]
+    places = []
+    if data is not None:
+        places = [data / table["file"], data / Path(table["file"]).name]
     file_there = next((place for place in places if place.is_file() and _has_columns(place, columns)), None)
-    return None if file_there is None else BestTable(table["source"], {}, file_there, columns)
+    if file_there is None:
+        return None
+    return BestTable(table["source"], {}, file_there, columns)
 
 
 def _has_columns(path: Path, columns: tuple[str, str, str | None]) -> bool:
@@ -313,7 +326,10 @@ def given(texts: Iterable[str]) -> dict[str, BestKnown]:
     """
     known: dict[str, BestKnown] = {}
     for text in texts:
-        path = OF_LITERATURE if text == LITERATURE else Path(text)
+        if text == LITERATURE:
+            path = OF_LITERATURE
+        else:
+            path = Path(text)
         if not path.is_file():
             raise WrongUse(f"--known {text}: there is no such file; expected a CSV file, or {LITERATURE}")
         values = _of_file(path, ("instance", "value", "bound" if _has_bounds(path) else None), "")
@@ -332,7 +348,9 @@ def _has_bounds(path: Path) -> bool:
 def known_values(folder: Path) -> dict[str, BestKnown]:
     """Return the best-known values beside the records of a folder; none if there is no such file. Raises WrongUse."""
     path = folder / FILE
-    return _of_file(path, ("instance", "value", "bound"), "") if path.is_file() else {}
+    if path.is_file():
+        return _of_file(path, ("instance", "value", "bound"), "")
+    return {}
 
 
 def keep_known(folder: Path, values: Table) -> None:
@@ -368,7 +386,10 @@ def new_bests(records: Iterable[Record], values: Table) -> list[NewBest]:
         if known is None or not r["verified"] or not isinstance(objective, (int, float)):
             continue
         earlier = best.get(r["instance"])
-        limit = known.value if earlier is None else earlier.record["objective"]
+        if earlier is None:
+            limit = known.value
+        else:
+            limit = earlier.record["objective"]
         if refutes(objective, limit, r["sense"]):
             wrong = known.bound is not None and refutes(objective, known.bound, r["sense"])
             best[r["instance"]] = NewBest(r, known, wrong)
@@ -404,7 +425,9 @@ def _of_file(path: Path, columns: tuple[str, str, str | None], source: str) -> d
         for row in sheet.rows():
             number = row.number_in(str(value))
             if number is not None:
-                least = None if bound is None else row.maybe(bound)
+                least = None
+                if bound is not None:
+                    least = row.maybe(bound)
                 dated = ", ".join(filter(None, (row.cells.get("source", ""), row.cells.get("date", ""))))
                 known[library_name(row.cells[str(instance)])] = BestKnown(number, least, source or dated)
         sheet.raise_faults()

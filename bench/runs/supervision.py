@@ -261,7 +261,9 @@ def _earlier(
         reason = str(e)
     if reason:
         observer.refused(run, reason)
-    return None if reason else earlier
+    if reason:
+        return None
+    return earlier
 
 
 # --- The common part of ``bench run`` and ``bench simulate``: supervise the runs, print the tables.
@@ -339,10 +341,14 @@ def conclude(plans: Plans, records: Records, task: RunTask, tables: Console, not
     int
         1 if a run failed, or if two runs contradict each other, else 0.
     """
-    wrong = [] if task.recording.as_json else show_results(tables, records, task.recording.explain)
+    wrong = []
+    if not task.recording.as_json:
+        wrong = show_results(tables, records, task.recording.explain)
     for folder in dict.fromkeys(f for f, _ in plans):
         notes.print(f"The records are in {folder}. To check them: bench verify {folder}", soft_wrap=True)
-    return 1 if wrong or any(map(failed, records)) else 0
+    if wrong or any(map(failed, records)):
+        return 1
+    return 0
 
 
 def _how_long(runs: Sequence[Run], task: RunTask) -> str:
@@ -363,7 +369,9 @@ def once_alone(runs: Sequence[Run], seeds: Sequence[int]) -> list[str]:
 def _loaded(task: RunTask, path: str, drop_impossible: bool) -> Instance:
     """Return an instance of the task, or load another one."""
     here = dict(task.instances).get(path)
-    return here if here is not None else load(path, drop_impossible=drop_impossible)
+    if here is not None:
+        return here
+    return load(path, drop_impossible=drop_impossible)
 
 
 def _print_plan(console: Console, runs: Sequence[Run]) -> None:

@@ -95,7 +95,9 @@ class View:
         """The view as text, for the title of a table."""
         if self.nodes_needed is not None:
             return f"{how_many(self.nodes_needed, 'node')} needed"
-        parts = [] if self.scenario is None else [self.scenario]
+        parts = []
+        if self.scenario is not None:
+            parts = [self.scenario]
         if self.at is None and self.first is None and self.scenario is None:
             parts.append("the whole instance")
         if self.at is not None:
@@ -109,7 +111,9 @@ class View:
         if self.keep is not None:
             parts.append(f"keeping {self.keep.replace(',', ' and ')}")
         if self.desired is not None:
-            cost = "within" if self.over_cost is None else f"{self.over_cost:g} for each hour above"
+            cost = "within"
+            if self.over_cost is not None:
+                cost = f"{self.over_cost:g} for each hour above"
             parts.append(f"{cost} {Path(self.desired).name}")
         return ", ".join(parts)
 
@@ -124,8 +128,12 @@ class View:
         ]
         if foreign:
             taking = " and ".join(kinds_with(lambda other: not set(foreign).isdisjoint(other.view_options)))
-            verb = "is" if len(foreign) == 1 else "are"
-            own = f"; its only view options are {_options(kind.view_options)}" if kind.view_options else ""
+            verb = "are"
+            if len(foreign) == 1:
+                verb = "is"
+            own = ""
+            if kind.view_options:
+                own = f"; its only view options are {_options(kind.view_options)}"
             raise WrongUse(f"{_options(foreign)} {verb} for {taking} problems; this is a {name} problem{own}")
         problem: Problem = kind.problem(instance, self)
         return problem
@@ -138,7 +146,9 @@ def _options(names: Sequence[str]) -> str:
     '--first and --nodes-needed'
     """
     *others, last = (f"--{name.replace('_', '-')}" for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
+    if others:
+        return f"{', '.join(others)} and {last}"
+    return last
 
 
 def scenarios_of(instance: Instance, requested: Sequence[str]) -> list[str]:
@@ -177,9 +187,15 @@ def one_scenario(view: View, instance: Instance, requested: str | None) -> View:
 
 def replay_label(view: View, replay: ReplaySettings) -> str:
     """Return a text about the view and the settings of a replay, for the title of a table."""
-    whole = "replay" if replay.trace else "replay of the day"
-    first = f"first {view.first}" if view.first is not None else ""
-    aim = f"objective {view.objective}" if view.objective is not None else ""
+    whole = "replay of the day"
+    if replay.trace:
+        whole = "replay"
+    first = ""
+    if view.first is not None:
+        first = f"first {view.first}"
+    aim = ""
+    if view.objective is not None:
+        aim = f"objective {view.objective}"
     return ", ".join(part for part in (whole, first, aim, replay.label) if part)
 
 
@@ -212,7 +228,9 @@ def _slack(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 1 <= value < float("inf") else None
+    if 1 <= value < float("inf"):
+        return value
+    return None
 
 
 def parse_profile(desired: str | None, profile: str | None) -> dict[str, Any]:
@@ -238,7 +256,9 @@ def parse_profile(desired: str | None, profile: str | None) -> dict[str, Any]:
     if desired is None:
         return {}
     mode, colon, text = (profile or "hard").partition(":")
-    cost = _cost(text) if mode == "soft" else None
+    cost = None
+    if mode == "soft":
+        cost = _cost(text)
     if (mode == "soft") != (cost is not None) or (mode != "soft" and (mode != "hard" or colon)):
         raise WrongUse(
             f"--profile {excerpt(profile or '')}: expected hard, or soft: with the cost of an amount-hour, such as soft:0.5"
@@ -253,7 +273,9 @@ def _cost(text: str) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0 <= value < float("inf") else None
+    if 0 <= value < float("inf"):
+        return value
+    return None
 
 
 def parse_durations(text: str) -> Durations:

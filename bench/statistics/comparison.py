@@ -102,7 +102,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     m = len(p_values)
     scaled = np.minimum(1.0, np.asarray(p_values, np.float64)[order] * (m - np.arange(m)))
     adjusted = np.empty(m)
-    adjusted[order] = np.maximum.accumulate(scaled) if m else scaled
+    if m:
+        adjusted[order] = np.maximum.accumulate(scaled)
+    else:
+        adjusted[order] = scaled
     return [float(p) for p in adjusted]
 
 
@@ -193,11 +196,21 @@ class Blocks:
         seed : int
             Seed of the resamples; the same jobs and seed give the same resamples.
         """
-        first = int(submit.min()) if submit.size else 0
-        span = int(submit.max()) - first + 1 if submit.size else 1
-        seconds = DAY if span >= LEAST_SLICES * DAY else -(-span // LEAST_SLICES)
+        first = 0
+        if submit.size:
+            first = int(submit.min())
+        span = 1
+        if submit.size:
+            span = int(submit.max()) - first + 1
+        if span >= LEAST_SLICES * DAY:
+            seconds = DAY
+        else:
+            seconds = -(-span // LEAST_SLICES)
         slices = -(-span // seconds)
-        length = WEEK if seconds == DAY and slices >= 4 * WEEK else max(1, round(slices ** (1 / 3)))
+        if seconds == DAY and slices >= 4 * WEEK:
+            length = WEEK
+        else:
+            length = max(1, round(slices ** (1 / 3)))
         drawn = np.random.default_rng(seed).integers(slices - length + 1, size=(RESAMPLES_OF_LOG, -(-slices // length)))
         each = (drawn[:, :, None] + np.arange(length)).reshape(RESAMPLES_OF_LOG, -1)[:, :slices]
         flat = each + slices * np.arange(RESAMPLES_OF_LOG)[:, None]
@@ -213,8 +226,13 @@ class Blocks:
         """What is resampled, for people."""
         slices = self.counts.shape[1]
         days = self.seconds / DAY
-        unit = "day" if self.seconds == DAY else f"{days:.2g} days"
-        blocks = unit if self.length == 1 else f"{self.length} x {unit}"
+        unit = "day"
+        if self.seconds != DAY:
+            unit = f"{days:.2g} days"
+        if self.length == 1:
+            blocks = unit
+        else:
+            blocks = f"{self.length} x {unit}"
         return f"{slices} slices of a log, in blocks of {blocks}"
 
     def means(self, submit: Ints, values: Floats) -> Floats:
@@ -458,7 +476,10 @@ def _difference(
     means = float(a.mean()), float(b.mean())
     better = ""
     if test.balance != 0:
-        better = one if test.balance > 0 else other
+        if test.balance > 0:
+            better = one
+        else:
+            better = other
     return Difference(
         one,
         other,

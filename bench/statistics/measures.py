@@ -184,12 +184,13 @@ def _told_refutation(problem: ProblemRuns, runs: int) -> str:
     """Return a note on the runs of a problem whose bound, or proof, the best answer known refutes."""
     found = [o.objective for outcomes in problem.runs.values() for o in outcomes if o.objective is not None]
     by_list = problem.known is not None and not any(close(value, problem.known) for value in found)
-    best = (
-        f"the best-known value {number(problem.best)} of the list"
-        if by_list
-        else f"a verified schedule of {number(problem.best)}"
-    )
-    advice = "check the list, and that it is of this problem" if by_list else "bench verify names them"
+    if by_list:
+        best = f"the best-known value {number(problem.best)} of the list"
+    else:
+        best = f"a verified schedule of {number(problem.best)}"
+    advice = "bench verify names them"
+    if by_list:
+        advice = "check the list, and that it is of this problem"
     return (
         f"{problem.name}: bounds and proofs of {how_many(runs, 'run')} do not count, as {best} refutes them: {advice}"
     )
@@ -232,7 +233,9 @@ def unproven(sample: Sample) -> Sample:
             f"all {how_many(len(sample.problems), 'problem', verb='are')} proven by some run; leave out --unproven"
         )
     less = len(sample.problems) - len(kept)
-    notes = [f"{how_many(less, 'problem')} that a run proved are left out"] if less else []
+    notes = []
+    if less:
+        notes = [f"{how_many(less, 'problem')} that a run proved are left out"]
     return replace(sample, problems=kept, notes=[*sample.notes, *notes])
 
 
@@ -248,15 +251,21 @@ def _why_not(record: Mapping[str, Any]) -> str:
     if record["view"].get("keep") is not None:  # each run has limits of its own
         return "runs of a composite objective"
     several = any(isinstance(record[name], list) for name in ("objective", "bound"))
-    return "runs with several ordered objectives" if several else ""
+    if several:
+        return "runs with several ordered objectives"
+    return ""
 
 
 def _problem(
     name: str, records: Sequence[Mapping[str, Any]], seeds: Mapping[str, Sequence[int]], known: Mapping[str, float]
 ) -> tuple[ProblemRuns, int]:
     """Return the runs of a problem, and how many of them have a bound or a proof that the best answer known refutes."""
-    sign = -1 if any(r["sense"] == "maximize" for r in records) else 1
-    sense = "maximize" if sign < 0 else "minimize"
+    sign = 1
+    if any(r["sense"] == "maximize" for r in records):
+        sign = -1
+    sense = "minimize"
+    if sign < 0:
+        sense = "maximize"
     claimed = {(r["method"], r["seed"]): outcome_of(r) for r in records}  # of two records of a run, the later one
     value = known.get(name)
     objectives = [o.objective for o in claimed.values() if o.objective is not None] + ([] if value is None else [value])
@@ -278,7 +287,9 @@ def _held_against(outcome: RunOutcome, best: float | None, sense: str) -> RunOut
     if outcome.state == "proven" and outcome.objective is None:
         return outcome._replace(state="failed")
     if outcome.bound is not None and refutes(best, outcome.bound, sense):
-        state: State = "solved" if outcome.state == "proven" else outcome.state
+        state: State = "solved"
+        if outcome.state != "proven":
+            state = outcome.state
         return outcome._replace(state=state, bound=None, bounds=())
     return outcome
 
@@ -289,22 +300,34 @@ def outcome_of(record: Mapping[str, Any]) -> RunOutcome:
     The objectives of its trace are those that its method reported. They count only if the schedule that it ended with is
     verified, and none counts that is better than this schedule.
     """
-    sign = -1 if record["sense"] == "maximize" else 1
+    sign = 1
+    if record["sense"] == "maximize":
+        sign = -1
     seconds = record["seconds"].get("total")
     state = _state(record)
-    objective = record["objective"] if state in ANSWERED else None
-    bound = record["bound"] if state not in ("failed", "unverified") else None
+    objective = None
+    if state in ANSWERED:
+        objective = record["objective"]
+    bound = None
+    if state not in ("failed", "unverified"):
+        bound = record["bound"]
     trace = record["incumbents"]
     steps: tuple[Step, ...] = ()
     if objective is not None:
         improvements = [(e["seconds"], e["objective"]) for e in trace if isinstance(e["objective"], (int, float))]
         sound = [(t, v) for t, v in improvements if sign * v >= sign * objective or close(v, objective)]
-        end = record["best_s"] if record["best_s"] is not None else seconds
+        if record["best_s"] is not None:
+            end = record["best_s"]
+        else:
+            end = seconds
         steps = _improving([*sound, (record["time_limit"] if end is None else end, objective)], sign)
     bounds: tuple[Step, ...] = ()
     if bound is not None:
         improvements = [(e["seconds"], e["bound"]) for e in trace if isinstance(e["bound"], (int, float))]
-        end = record["time_limit"] if seconds is None else seconds
+        if seconds is None:
+            end = record["time_limit"]
+        else:
+            end = seconds
         bounds = _improving([*((t, b) for t, b in improvements if sign * b <= sign * bound), (end, bound)], -sign)
     phases = [record["seconds"].get(phase) for phase in ("build", "lower")]
     building = sum(s for s in phases if isinstance(s, (int, float)))
@@ -321,8 +344,12 @@ def _state(record: Mapping[str, Any]) -> State:
     if record["status"] == "error":
         return "failed"
     if record["verified"] and record["objective"] is not None:
-        return "proven" if record["status"] == "optimal" else "solved"
-    return "failed" if record["cause"] is not None else "unsolved"
+        if record["status"] == "optimal":
+            return "proven"
+        return "solved"
+    if record["cause"] is not None:
+        return "failed"
+    return "unsolved"
 
 
 def _improving(steps: Sequence[Step], sign: int) -> tuple[Step, ...]:
@@ -385,7 +412,10 @@ def groups(sample: Sample, by: str) -> list[tuple[str, Sample]]:
         raise WrongUse(f"--by {by:.50}: expected {' or '.join(BY)}")
     members: dict[str, list[ProblemRuns]] = {}
     for p in sample.problems:
-        name = p.folder if by == "folder" else LETTERS.sub("", p.name)
+        if by == "folder":
+            name = p.folder
+        else:
+            name = LETTERS.sub("", p.name)
         members.setdefault(name or "others", []).append(p)
     return [(name, replace(sample, problems=problems, notes=())) for name, problems in members.items()]
 
@@ -419,7 +449,9 @@ def primal_gap(value: float | None, reference: float | None) -> float:
     if value is None or reference is None or value * reference < 0:
         return 1.0
     largest = max(abs(value), abs(reference))
-    return 0.0 if largest == 0 else abs(value - reference) / largest
+    if largest == 0:
+        return 0.0
+    return abs(value - reference) / largest
 
 
 def gap(problem: ProblemRuns, run: RunOutcome) -> float:
@@ -427,12 +459,16 @@ def gap(problem: ProblemRuns, run: RunOutcome) -> float:
 
     A proof that there is no schedule is an answer: its gap is 0.
     """
-    return 0.0 if _is_infeasible(run) else primal_gap(run.objective, problem.best)
+    if _is_infeasible(run):
+        return 0.0
+    return primal_gap(run.objective, problem.best)
 
 
 def gap_to_bound(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the gap of the schedule of a run to the best bound of all runs; 1 without a verified schedule or a bound."""
-    return 0.0 if _is_infeasible(run) else primal_gap(run.objective, problem.bound)
+    if _is_infeasible(run):
+        return 0.0
+    return primal_gap(run.objective, problem.bound)
 
 
 def gap_to_known(problem: ProblemRuns, run: RunOutcome) -> float:
@@ -444,14 +480,18 @@ def gap_to_known(problem: ProblemRuns, run: RunOutcome) -> float:
         return float("nan")
     gap = primal_gap(run.objective, problem.known)
     better = run.objective is not None and problem.sign * run.objective < problem.sign * problem.known
-    return -gap if better else gap
+    if better:
+        return -gap
+    return gap
 
 
 def seconds(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the seconds to the proof of an optimum or of infeasibility; infinity without a proof."""
     if run.state != "proven":
         return inf
-    return problem.limit if run.seconds is None else run.seconds
+    if run.seconds is None:
+        return problem.limit
+    return run.seconds
 
 
 def seconds_to(target: float) -> Measure:
@@ -474,12 +514,16 @@ def primal_integral(problem: ProblemRuns, run: RunOutcome) -> float:
 
     The gap is 1 until the first schedule, and for runs without a verified schedule; after the end of the run it stays.
     """
-    return 0.0 if _is_infeasible(run) else _integral(run.steps, problem.best, problem.limit)
+    if _is_infeasible(run):
+        return 0.0
+    return _integral(run.steps, problem.best, problem.limit)
 
 
 def dual_integral(problem: ProblemRuns, run: RunOutcome) -> float:
     """Return the mean over the time limit of the gap of the bound to the best objective known; 1 until the first bound."""
-    return 0.0 if _is_infeasible(run) else _integral(run.bounds, problem.best, problem.limit)
+    if _is_infeasible(run):
+        return 0.0
+    return _integral(run.bounds, problem.best, problem.limit)
 
 
 def penalized(factor: float, measure: Measure = seconds) -> Measure:
@@ -490,7 +534,9 @@ def penalized(factor: float, measure: Measure = seconds) -> Measure:
 
     def penalized_measure(problem: ProblemRuns, run: RunOutcome) -> float:
         value = measure(problem, run)
-        return factor * problem.limit if value == inf else min(value, problem.limit)
+        if value == inf:
+            return factor * problem.limit
+        return min(value, problem.limit)
 
     return penalized_measure
 
@@ -520,7 +566,9 @@ def shifted_geometric_mean(values: ArrayLike, shift: float = SHIFT) -> float:
     1.0
     """
     array = np.asarray(values, np.float64)
-    return float("nan") if array.size == 0 else float(np.exp(np.mean(np.log(array + shift))) - shift)
+    if array.size == 0:
+        return float("nan")
+    return float(np.exp(np.mean(np.log(array + shift))) - shift)
 
 
 def _integral(steps: Sequence[tuple[float, float]], reference: float | None, limit: float) -> float:
@@ -552,7 +600,9 @@ class Curve(NamedTuple):
     def at(self, x: float) -> float:
         """Return the value at x."""
         k = int(np.searchsorted(self.x, x, side="right"))
-        return 0.0 if k == 0 else float(self.y[k - 1])
+        if k == 0:
+            return 0.0
+        return float(self.y[k - 1])
 
 
 def performance_profiles(sample: Sample, measure: Measure) -> list[Curve]:
@@ -674,7 +724,10 @@ class Goal:
     @property
     def measure(self) -> Measure:
         """The measure of seconds; infinity for a run that does not reach the goal."""
-        reached = seconds if self.target is None else seconds_to(self.target)
+        if self.target is not None:
+            reached = seconds_to(self.target)
+        else:
+            reached = seconds
 
         def measured(problem: ProblemRuns, run: RunOutcome) -> float:
             time = reached(problem, run)
@@ -687,7 +740,9 @@ class Goal:
     @property
     def until(self) -> str:
         """What is reached: "the proof", "a gap of 1 %"."""
-        return "the proof" if self.target is None else f"a gap of {100 * self.target:g} %"
+        if self.target is None:
+            return "the proof"
+        return f"a gap of {100 * self.target:g} %"
 
     @property
     def text(self) -> str:
@@ -699,8 +754,10 @@ class Goal:
         'seconds to a gap of 1 %, without building and lowering, at least 0.1 s'
         """
         parts = [f"seconds to {self.until}"]
-        parts += ["without building and lowering"] if self.solver_alone else []
-        parts += [f"at least {self.floor:g} s"] if self.floor else []
+        if self.solver_alone:
+            parts += ["without building and lowering"]
+        if self.floor:
+            parts += [f"at least {self.floor:g} s"]
         return ", ".join(parts)
 
 
@@ -747,7 +804,10 @@ def subset(sample: Sample, text: str, goal: Goal) -> Sample:
     if bracket is None:
         raise WrongUse(f"--subset {text:.50}: expected all, any, admitted, or seconds such as 1..60 or 10..")
     low = float(bracket["low"])
-    high = inf if bracket["high"] is None else float(bracket["high"])
+    if bracket["high"] is None:
+        high = inf
+    else:
+        high = float(bracket["high"])
     if high < low:
         raise WrongUse(f"--subset {text:.50}: expected first the less number of seconds")
 

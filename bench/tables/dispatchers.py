@@ -86,7 +86,9 @@ def show_dispatch(console: Console, title: str, results: ReplayResults, explain:
             console.print()
             grid.show(console, explain)
     console.print()
-    return [results.contradiction] if results.contradiction else []
+    if results.contradiction:
+        return [results.contradiction]
+    return []
 
 
 def further_grids(results: ReplayResults) -> list[Grid]:
@@ -110,7 +112,9 @@ def dispatchers_grid(title: str, results: ReplayResults, columns: Sequence[Colum
 def _started(results: ReplayResults) -> list[Column]:
     """Return the column of the jobs that started; none for records that do not count them."""
     meaning = "jobs started: the other figures are of these jobs"
-    return [metric("jobs\nstarted", "started", meaning=meaning, spare=6)] if "started" in results.metrics else []
+    if "started" in results.metrics:
+        return [metric("jobs\nstarted", "started", meaning=meaning, spare=6)]
+    return []
 
 
 def dispatcher_columns(results: ReplayResults) -> list[Column]:
@@ -160,7 +164,9 @@ def dispatcher_columns(results: ReplayResults) -> list[Column]:
 
 
 def _desired(resource: str) -> list[Column]:
-    unit = "watt" if resource == "power" else resource.removesuffix("s")
+    unit = "watt"
+    if resource != "power":
+        unit = resource.removesuffix("s")
     over = f"over desired: use above the desired profile, summed over the nodes, in {unit}-hours"
     unlike = f"dissimilarity: 0 if the {resource} in use are the desired ones times a constant, 1 if nothing is in use"
     return [
@@ -171,7 +177,9 @@ def _desired(resource: str) -> list[Column]:
 
 def _objective(row: DispatcherRow, results: ReplayResults) -> float | None:
     """Return the objective; if it is not known (the recorded schedule, jobs that left), the metric that is the same."""
-    return row.metric("WQT") if row.objective is None and results.objective_name == "weighted-wait" else row.objective
+    if row.objective is None and results.objective_name == "weighted-wait":
+        return row.metric("WQT")
+    return row.objective
 
 
 def regret(value: float | None, best: float | None) -> float | None:
@@ -186,7 +194,9 @@ def regret(value: float | None, best: float | None) -> float | None:
     """
     if value is None or best is None or (best == 0 and value != 0):
         return None
-    return (value - best) / best if best else 0.0
+    if best:
+        return (value - best) / best
+    return 0.0
 
 
 def decisions(row: DispatcherRow) -> str | None:
@@ -228,11 +238,15 @@ def summary(results: ReplayResults) -> list[Text]:
 
 def solver_calls(row: DispatcherRow) -> str:
     """Return how the calls that used a solver ended, its gain over the warm start, and how often max_stretch acted."""
-    calls = row.metric("decisions_solver") if row.records else None
+    calls = None
+    if row.records:
+        calls = row.metric("decisions_solver")
     if calls is None:
         return ""
     if not calls:
-        return "" if row.records[0]["solver"] == "schedlab" else f"{row.name}: no call used the solver"
+        if row.records[0]["solver"] == "schedlab":
+            return ""
+        return f"{row.name}: no call used the solver"
     ends = {
         "optimal": "proven optimal", "limit": "stopped by the limit", "no-gain": "stopped without further gain",
         "infeasible": "infeasible", "nothing": "without a schedule",
@@ -247,7 +261,9 @@ def solver_calls(row: DispatcherRow) -> str:
     if p99 is not None:
         parts.append(f"99th percentile {seconds(p99)} s")
     urgent = row.metric("decisions_urgent")
-    first = f"; jobs put first against starvation: {compact(urgent)} times" if urgent else ""
+    first = ""
+    if urgent:
+        first = f"; jobs put first against starvation: {compact(urgent)} times"
     return f"{row.name}: of {compact(calls)} calls that used the solver, " + ", ".join(parts) + first
 
 
@@ -322,7 +338,10 @@ def parse_by(texts: Iterable[str]) -> list[str]:
     for name in (part.strip() for text in texts for part in text.split(",") if part.strip()):
         if name not in (*GROUPINGS, CLASS):
             raise UnknownName("property of jobs", name, [*GROUPINGS, CLASS])
-        names += CLASSES if name == CLASS else [name]
+        if name == CLASS:
+            names += CLASSES
+        else:
+            names += [name]
     return list(dict.fromkeys(names))
 
 
@@ -354,7 +373,8 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
     lines = []
     for name in dict.fromkeys(name for _, groups in named for name in groups):
         of_group = [(who, groups[name]) for who, groups in named if name in groups]
-        of_group += [(RECORDED, in_log[name])] if name in in_log else []
+        if name in in_log:
+            of_group += [(RECORDED, in_log[name])]
         lines += [Line(_short_name(name), who, n == 0, figures) for n, (who, figures) in enumerate(of_group)]
     late = LATE_COLUMNS if any("late_starts" in line.figures for line in lines) else ()
     some_never = any(line.figures["started"] != line.figures["jobs"] for line in lines)
@@ -379,7 +399,9 @@ def groups_grid(results: ReplayResults, by: str, title: str) -> Grid:
 
 def _short_name(name: str) -> str:
     name = name or NAMELESS
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    if len(name) <= LONGEST:
+        return name
+    return f"{name[: LONGEST - 1]}…"
 
 
 def group_grids(results: ReplayResults) -> list[Grid]:
@@ -390,7 +412,10 @@ def group_grids(results: ReplayResults) -> list[Grid]:
 
 def _groups(row: DispatcherRow, by: str) -> list[dict[str, Any]]:
     """Return the figures of the largest groups and of the others, means over the seeds; [] if there are none."""
-    tables = [(r.get("groups") or {}).get(by) for r in row.records] if row.whole else [None]
+    if row.whole:
+        tables = [(r.get("groups") or {}).get(by) for r in row.records]
+    else:
+        tables = [None]
     if not all(tables):
         return []
     seeds = [[*_largest(t["columns"]), *([t["others"]] if t["others"] else [])] for t in tables if t]
@@ -418,7 +443,10 @@ def _mean(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for key in same[0]:
         values = [seed[key] for seed in same]
         if key != "name":
-            figures[key] = None if None in values else mean(values)
+            if None in values:
+                figures[key] = None
+            else:
+                figures[key] = mean(values)
     return figures
 
 
@@ -454,7 +482,9 @@ def amount(value: float, decimals: int) -> str:
     >>> [amount(v, 1) for v in (1502.71, 5.26, 0.0144, -0.00228, 0.0)]
     ['1,502.7', '5.3', '0.0144', '-0.00228', '0']
     """
-    return f"{value:.3g}" if abs(value) < 1 else f"{value:,.{decimals}f}"
+    if abs(value) < 1:
+        return f"{value:.3g}"
+    return f"{value:,.{decimals}f}"
 
 
 def _node_policy(record: Record) -> str:
@@ -525,11 +555,15 @@ def cap_grid(points: Sequence[CapPoint]) -> Grid:
 
     def without_cap(point: CapPoint, name: str) -> float | None:
         free = next((p for p in points if p.dispatcher == point.dispatcher and p.cap is None), None)
-        return None if free is None else free.figure(name)
+        if free is None:
+            return None
+        return free.figure(name)
 
     def to_peak(point: CapPoint) -> str:
         peak = without_cap(point, "power_peak")
-        return "" if point.cap is None or not peak else _change(point.cap, peak)
+        if point.cap is None or not peak:
+            return ""
+        return _change(point.cap, peak)
 
     def changed(point: CapPoint, name: str, form: Any) -> str | None:
         value = point.figure(name)

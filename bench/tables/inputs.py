@@ -171,7 +171,9 @@ class LogFile:
         if read_alone and (trace := read_log(shown.name, replay)).platform is None and not trace.sizes:
             show_jobs(console, trace.workload)
             return
-        site = None if replay.site is None else required_site(replay, "bench show")
+        site = None
+        if replay.site is not None:
+            site = required_site(replay, "bench show")
         _, workload, platform, _ = open_log(shown.name, replay, site=site)
         if shown.forecasts is not None:
             show_forecasts(console, workload, shown.forecasts)
@@ -246,13 +248,21 @@ def show_file(shown: Shown, console: Console) -> None:
         raise not_recognised(shown.name)
     of_logs = shown.of_logs
     for option in shown.options:
-        group = OF_LOGS if option in of_logs else option
+        if option in of_logs:
+            group = OF_LOGS
+        else:
+            group = option
         if group not in kind.takes and option not in kind.takes:
             if kind is KINDS[-1]:  # which recognises any name
                 check_there(shown.name)
             takers = [f"{other.what}s" for other in KINDS if group in other.takes]
-            others = " and ".join(takers) if len(takers) > 1 else f"{takers[0]} only"
-            results = "; bench plot draws results" if option == "--plot" else ""
+            if len(takers) > 1:
+                others = " and ".join(takers)
+            else:
+                others = f"{takers[0]} only"
+            results = ""
+            if option == "--plot":
+                results = "; bench plot draws results"
             raise WrongUse(
                 f"{option}: for {others}; {shown.name} is no {' and no '.join(w[:-1] for w in takers)}{results}"
             )
@@ -321,7 +331,9 @@ def _dropped_jobs(report: Report) -> Iterator[str]:
         reasons.setdefault(why, []).append(job)
     yield f"left out: {_jobs(len(report.dropped))}"
     for why, ids in list(reasons.items())[:REASONS_SHOWN]:
-        more = f" and {len(ids) - GROUPED} more" if len(ids) > GROUPED else ""
+        more = ""
+        if len(ids) > GROUPED:
+            more = f" and {len(ids) - GROUPED} more"
         yield f"  job{'s' * (len(ids) > 1)} {', '.join(ids[:GROUPED])}{more}: {why}"
     if len(reasons) > REASONS_SHOWN:
         yield f"  and {_jobs(sum(len(ids) for ids in list(reasons.values())[REASONS_SHOWN:]))} for other reasons"
@@ -334,7 +346,9 @@ def _jobs(n: int) -> str:
 def load_text(workload: Workload, platform: Platform, digits: int) -> str:
     """Return the offered load; "unknown" where all jobs have one submit time."""
     load = workload.load(platform)
-    return f"{load:.{digits}f}" if isfinite(load) else "unknown: all jobs have the same submit time"
+    if isfinite(load):
+        return f"{load:.{digits}f}"
+    return "unknown: all jobs have the same submit time"
 
 
 # --- The output of ``bench show`` for logs: size, groups of jobs, jobs and nodes per hour.
@@ -434,7 +448,9 @@ def _print_jobs(console: Console, workload: Workload) -> None:
         order = sorted(np.flatnonzero(jobs).tolist(), key=lambda k: (-int(jobs[k]), names[k]))
         groups = [(names[k] or "(none)", [k]) for k in order[:LARGEST]]
         groups.append((how_many(len(order) - LARGEST, "other"), order[LARGEST:]))
-        share = 1 / used.sum() if used.sum() > 0 else 0.0
+        share = 0.0
+        if used.sum() > 0:
+            share = 1 / used.sum()
         rows = [[name, int(jobs[own].sum()), used[own].sum(), share * used[own].sum()] for name, own in groups if own]
         console.print(Grid("", [Column(by, words=True), *GROUP_COLUMNS], rows))
     console.print(GROUPS_MEAN, style="dim")
@@ -451,7 +467,9 @@ def _print_hours(console: Console, hours: Hours, unix_start: int | None, zone: t
         clock = np.array([datetime.fromtimestamp(t, zone).hour for t in begins], np.int64)
     days = np.bincount(clock, minlength=DAY)
     sums = {name: np.bincount(clock, values, DAY) for name, values in known.items()}
-    zone_name = "" if unix_start is None else f" ({zone or 'UTC'})"
+    zone_name = ""
+    if unix_start is not None:
+        zone_name = f" ({zone or 'UTC'})"
     rows = [
         [f"{hour:02}:00", *(sums[name][hour] / days[hour] for name in known)] for hour in np.flatnonzero(days).tolist()
     ]
@@ -478,7 +496,10 @@ EXPLAINED = (
 
 def show_forecasts(console: Console, workload: Workload, names: str) -> None:
     """Print a row per forecast; ``names``: a comma list, or ``all``."""
-    listed = list(FORECASTS) if names == "all" else [n.strip() for n in names.split(",")]
+    if names == "all":
+        listed = list(FORECASTS)
+    else:
+        listed = [n.strip() for n in names.split(",")]
     made = [parse_forecast(n) for n in dict.fromkeys(listed)]
     try:
         scores = score(workload, [n.make() for n in made])
@@ -536,7 +557,9 @@ def is_cooling(name: str) -> bool:
 def meant(fault: UnknownInstance, name: str) -> UnknownInstance | UnknownCooling:
     """Return the error for an unknown name: that of a cooling table if only the name of a cooling table is similar."""
     other = UnknownCooling(name)
-    return other if other.near and not fault.near else fault
+    if other.near and not fault.near:
+        return other
+    return fault
 
 
 def show_cooling(console: Console, name: str, plot: Path | None = None) -> None:
@@ -594,7 +617,9 @@ def _grid(table: Cooling, what: str) -> Grid:
     """Return a table with a row per temperature and a column per IT power; ``what``: "PUE" or "cooling kW"."""
 
     def figure(power: float, celsius: float) -> float | None:
-        return table.pue(power, celsius) if what == "PUE" else table.power(power, celsius) / 1000
+        if what == "PUE":
+            return table.pue(power, celsius)
+        return table.power(power, celsius) / 1000
 
     form = fixed(4 if what == "PUE" else 3)
     powers = [Column(f"{p / 1000:,.4g}", partial(figure, p), form) for p in scale(table.most)]
@@ -630,9 +655,13 @@ def show_profile(console: Console, name: str, plot: Path | None = None) -> None:
         If the picture cannot be drawn or written.
     """
     wishes = read_wishes(name)
-    clock = "without end" if wishes.end is None else f"up to {wishes.end:,} s"
-    clock = f"repeated every {wishes.period:,} s" if wishes.period is not None else clock
-    clock += f", times from second {wishes.origin:,} of the workload on" if wishes.origin else ""
+    clock = "without end"
+    if wishes.end is not None:
+        clock = f"up to {wishes.end:,} s"
+    if wishes.period is not None:
+        clock = f"repeated every {wishes.period:,} s"
+    if wishes.origin:
+        clock += f", times from second {wishes.origin:,} of the workload on"
     title = f"{Path(name).stem}: desired use, {len(wishes.wishes)} wish{'es' * (len(wishes.wishes) != 1)}, {clock}"
     console.print(title, style="bold", soft_wrap=True)
     columns = [
@@ -716,7 +745,8 @@ def show_site(console: Console, site: Site, plot: Path | None) -> None:
     cores = sum(node.cpus for node in site.nodes)
     gpus = sum(sum(node.gpus.values()) for node in site.nodes)
     parts = [how_many(len(site.nodes), "node", ","), how_many(cores, "CPU", ",")]
-    parts += [how_many(gpus, "GPU", ",")] if gpus else []
+    if gpus:
+        parts += [how_many(gpus, "GPU", ",")]
     parts += [how_many(len(site.partitions), "partition")]
     console.print(f"{site.name} ({site.kind}): {', '.join(parts)}", style="bold", markup=False, highlight=False)
     console.print(_nodes(site))
@@ -742,7 +772,9 @@ def show_site(console: Console, site: Site, plot: Path | None) -> None:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+    if len(text) <= LONG:
+        return text
+    return f"{text[: LONG - 3]}..."
 
 
 def _nodes(site: Site) -> Grid:
@@ -837,7 +869,10 @@ def limit_texts(limits: Limits) -> Iterator[str]:
     ['grp_tres cpu=32', 'max_jobs_per_user 3']
     """
     for name, value in limits.given():
-        text = str(value) if isinstance(value, int) else ",".join(f"{k}={n}" for k, n in value.items())
+        if isinstance(value, int):
+            text = str(value)
+        else:
+            text = ",".join(f"{k}={n}" for k, n in value.items())
         yield f"{name} {text}"
 
 
@@ -847,7 +882,9 @@ def site_lines(site: Site) -> Iterator[str]:
     users = {a.user for a in site.associations if a.user}
     if accounts:
         limited = sum(bool(a.limits) for a in site.associations)
-        more = f", {limited} of them with limits" if limited else ""
+        more = ""
+        if limited:
+            more = f", {limited} of them with limits"
         yield f"accounts: {len(accounts)} with {how_many(len(users), 'user')}{more}"
     if site.licences:
         yield f"licences: {', '.join(f'{x.total} {x.name}' for x in site.licences)}"
@@ -872,7 +909,9 @@ def site_lines(site: Site) -> Iterator[str]:
 
 
 def _flags(flags: Sequence[str]) -> str:
-    return f" ({', '.join(flags)})" if flags else ""
+    if flags:
+        return f" ({', '.join(flags)})"
+    return ""
 
 
 def _scheduler(settings: Any) -> Iterator[str]:

@@ -108,7 +108,9 @@ def core_class(cores: int) -> str:
     """
     if cores in CLASSES:
         return str(cores)
-    return f">{CLASSES[-1]}" if cores > CLASSES[-1] else "other"
+    if cores > CLASSES[-1]:
+        return f">{CLASSES[-1]}"
+    return "other"
 
 
 def rows_of(found: Composition) -> dict[str, int]:
@@ -154,8 +156,11 @@ def _queue(problem: Dispatch, queue: Queue) -> list[Any]:
     jobs = [j for j in problem.jobs if j.queue == queue.name]
     parts = [part for j in jobs for part in j.parts]
     starts = ", ".join(f"{clock(lo)}-{clock(hi % DAY)}" for lo, hi in queue.daily) or "any time"
-    starts += " (whole runs)" if queue.whole_run else ""
-    middle = f"{median(j.walltime for j in jobs):,.0f}" if jobs else None
+    if queue.whole_run:
+        starts += " (whole runs)"
+    middle = None
+    if jobs:
+        middle = f"{median(j.walltime for j in jobs):,.0f}"
     node_hours = f"{sum(p.units * p.walltime for p in parts) / 3600:,.0f}"
     return [queue.name, queue.ewt, starts, len(jobs), sum(p.units for p in parts), middle, node_hours]
 
@@ -179,8 +184,11 @@ def show_production(console: Console, reservations: Sequence[Reservation], event
 
 
 def _reservation(r: Reservation) -> list[Any]:
-    times = "1" if r.repeat is None else f"{r.repeat.count}, each {r.repeat.every}"
-    times += f" ({', '.join(r.repeat.days)})" if r.repeat is not None and r.repeat.days else ""
+    times = "1"
+    if r.repeat is not None:
+        times = f"{r.repeat.count}, each {r.repeat.every}"
+    if r.repeat is not None and r.repeat.days:
+        times += f" ({', '.join(r.repeat.days)})"
     request = ", ".join(f"{amount} {resource}" for resource, amount in r.request.items())
     seconds = (f"{t:,}" for t in (r.submitted, r.start, r.duration))
     return [r.name, r.queue, ", ".join(r.users) or "all", *seconds, times, r.units, request]
@@ -224,7 +232,9 @@ def _shares(problem: Dispatch, span: int, durations: Sequence[int]) -> Iterator[
 
 def show_eviction(console: Console, problem: Eviction) -> None:
     """Print the nodes to free, the deadline, and the losses and checkpoint times of the jobs."""
-    mode = "at the same time" if problem.shared_bandwidth else "one after another"
+    mode = "one after another"
+    if problem.shared_bandwidth:
+        mode = "at the same time"
     console.print(
         f"to free: {problem.nodes_needed:,} of {how_many(problem.nodes_in_use, 'node', ',')} within {problem.deadline_s} s, steps of "
         f"{problem.step_s} s, checkpoints {mode}",
@@ -252,7 +262,9 @@ def show_profit(console: Console, instance: Instance) -> None:
     for line in _profit_lines(problem):
         console.print(line)
     if len(instance.scenarios) > 1:
-        own = "" if instance.centre is None else f" (by default {instance.centre.default})"
+        own = ""
+        if instance.centre is not None:
+            own = f" (by default {instance.centre.default})"
         console.print(f"scenarios{own}: {'; '.join(instance.scenarios)}")
     problems = {name: instance.scenario(name) for name in instance.scenarios} or {"its own": problem}
     console.print(_weather(problems.items()))
@@ -354,7 +366,9 @@ def _project_lines(project: Project) -> Iterator[str]:
     )
     yield f"{len(project.precedences)} precedences" + (f", {delays} of them with a delay" if delays else "")
     longest = max(project.heads[name] + min(m.duration for m in ms) for name, ms in possible.items())
-    at_least = "" if any(t.optional for t in project.tasks) else f"at least {longest:,} by the longest path, "
+    at_least = ""
+    if not any(t.optional for t in project.tasks):
+        at_least = f"at least {longest:,} by the longest path, "
     yield f"makespan: {at_least}at most {project.horizon:,}"
 
 
@@ -396,7 +410,9 @@ def _range(values: Iterable[int]) -> str:
     ordered = sorted(values)
     if not ordered:
         return "-"
-    return f"{ordered[0]:,}" if ordered[0] == ordered[-1] else f"{ordered[0]:,} to {ordered[-1]:,}"
+    if ordered[0] == ordered[-1]:
+        return f"{ordered[0]:,}"
+    return f"{ordered[0]:,} to {ordered[-1]:,}"
 
 
 # --- The output of ``bench list`` and ``bench show`` for instances.

@@ -113,7 +113,8 @@ def show_statistics(console: Console, sample: Sample, goal: Goal, by: str | None
     for kind in dict.fromkeys(p.kind for p in sample.problems):
         part = of_kind(sample, kind)
         parts = [(f"{kind} problems", part)]
-        parts += [] if by is None else [(f"{kind} problems of {name}", own) for name, own in groups(part, by)]
+        if by is not None:
+            parts += [(f"{kind} problems of {name}", own) for name, own in groups(part, by)]
         for name, own in parts:
             known = sum(p.known is not None for p in own.problems)
             title = f"{name}: {len(own.problems)}, with best-known value {known}; {goal.text}, shift {goal.shift:g} s"
@@ -151,7 +152,9 @@ def lacking(s: MethodStatistics) -> str:
 
 def _interval(s: MethodStatistics) -> str | None:
     low, high = s.gap_interval
-    return None if isnan(low) else f"{100 * low:.1f}..{100 * high:.1f}"
+    if isnan(low):
+        return None
+    return f"{100 * low:.1f}..{100 * high:.1f}"
 
 
 # --- The tables that compare verified schedules with the best-known values of the literature.
@@ -206,7 +209,9 @@ def against(sample: Sample) -> list[Against]:
             found = best_of(p, list(p.runs[method]))
             counts[_outcome_against(p, found, known)] += 1
             if found is not None:
-                side = -1 if _outcome_against(p, found, known) == "better" else 1
+                side = 1
+                if _outcome_against(p, found, known) == "better":
+                    side = -1
                 gaps.append(side * primal_gap(found, known))
         rows.append(Against(method, len(listed), **counts, gap=fmean(gaps) if gaps else None))
     return rows
@@ -232,7 +237,9 @@ def _outcome_against(problem: ProblemRuns, found: float | None, known: float) ->
         return "none"
     if close(found, known):
         return "equal"
-    return "better" if problem.sign * found < problem.sign * known else "worse"
+    if problem.sign * found < problem.sign * known:
+        return "better"
+    return "worse"
 
 
 def against_grid(title: str, sample: Sample) -> Grid:
@@ -314,21 +321,29 @@ def comparison_columns(alpha: float) -> list[Column]:
 
 
 def _effect(d: Difference) -> str:
-    return f"x {d.effect:.3f}" if d.quantity == "time" else f"{100 * d.effect:+.2f}"
+    if d.quantity == "time":
+        return f"x {d.effect:.3f}"
+    return f"{100 * d.effect:+.2f}"
 
 
 def _p_value(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+    if p < 1e-4:
+        return "< 0.0001"
+    return f"{p:.4f}"
 
 
 def _mean_of_side(d: Difference, k: int) -> str:
-    return f"{seconds(d.values[k])} s" if d.quantity == "time" else percent(d.values[k])
+    if d.quantity == "time":
+        return f"{seconds(d.values[k])} s"
+    return percent(d.values[k])
 
 
 def _interval_of_difference(d: Difference) -> str | None:
     if isnan(d.low):
         return None
-    return f"{d.low:.3f}..{d.high:.3f}" if d.quantity == "time" else f"{100 * d.low:+.2f}..{100 * d.high:+.2f}"
+    if d.quantity == "time":
+        return f"{d.low:.3f}..{d.high:.3f}"
+    return f"{100 * d.low:+.2f}..{100 * d.high:+.2f}"
 
 
 def differences_grid(differences: Sequence[Difference], problems: int, alpha: float) -> Grid:
@@ -473,7 +488,9 @@ class MethodRow:
     @property
     def objective(self) -> float | None:
         """The mean objective if every seed has a verified schedule, else None."""
-        return mean(self.objectives) if len(self.sound) == len(self.records) else None
+        if len(self.sound) == len(self.records):
+            return mean(self.objectives)
+        return None
 
     @property
     def bounds(self) -> list[float]:
@@ -512,12 +529,16 @@ class ViewResults:
     @property
     def sign(self) -> int:
         """1 if the objective is minimized, -1 if it is maximized."""
-        return -1 if any(r["sense"] == "maximize" for r in self.records) else 1
+        if any(r["sense"] == "maximize" for r in self.records):
+            return -1
+        return 1
 
     @property
     def best(self) -> MethodRow | None:
         """The method with the best mean objective."""
-        known = [] if self.incomparable else [row for row in self.rows if row.objective is not None]
+        known = []
+        if not self.incomparable:
+            known = [row for row in self.rows if row.objective is not None]
         return min(known, key=lambda row: self.sign * (row.objective or 0.0), default=None)
 
     def is_best(self, row: MethodRow) -> bool:
@@ -560,8 +581,12 @@ class ViewResults:
 
     def _refuted(self, record: Record) -> bool:
         """Return whether the best verified schedule is better than the bound of a record allows."""
-        best = None if self.incomparable else self.schedule
-        sense = "maximize" if self.sign < 0 else "minimize"
+        best = None
+        if not self.incomparable:
+            best = self.schedule
+        sense = "minimize"
+        if self.sign < 0:
+            sense = "maximize"
         return best is not None and refutes(best["objective"], record["bound"], sense)
 
     @property
@@ -609,7 +634,9 @@ def named(results: ViewResults) -> list[Column]:
 
 def methods_grid(title: str, results: ViewResults) -> Grid:
     """Return the table of one view."""
-    best = None if results.bound is None else results.bound["bound"]
+    best = None
+    if results.bound is not None:
+        best = results.bound["bound"]
     seeds = max(len(row.records) for row in results.rows)
     objective = "of the verified schedule, with several seeds their mean and least..most"
     columns = [
@@ -653,7 +680,9 @@ def methods_grid(title: str, results: ViewResults) -> Grid:
 
 def _objective(row: MethodRow) -> float | list[float] | None:
     """Return the objective of a row, or its ordered objectives."""
-    return row.ordered if row.objective is None else row.objective
+    if row.objective is None:
+        return row.ordered
+    return row.objective
 
 
 def show_methods(console: Console, records: Iterable[Record], explain: bool = False) -> list[str]:
@@ -681,7 +710,9 @@ def summary(results: ViewResults) -> list[Text]:
     if first is not None:
         lines.append(Text(f"best schedule: {number(first['objective'])} by {first['method']}, verified"))
     if bound is not None:
-        gap = "" if schedule is None else f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
+        gap = ""
+        if schedule is not None:
+            gap = f", gap {percent(relative_gap(schedule['objective'], bound['bound']))}"
         lines.append(Text(f"best true bound: {number(bound['bound'])} by {bound['method']}{gap}"))
     lines += [Text(line) for row in results.rows for line in kept_lines(row.method, row.records)]
     if results.incomparable:
@@ -711,7 +742,9 @@ def trouble(record: Mapping[str, Any]) -> str:
         lines = (" ".join(line.split()) for line in text.splitlines())
         return "; ".join(filter(None, lines)).replace(":; ", ": ")[:LONGEST_TROUBLE]
     start = record["warm_start"] or {}
-    return f"warm start rejected: {start['reason']}" if start.get("fate") == "rejected" else ""
+    if start.get("fate") == "rejected":
+        return f"warm start rejected: {start['reason']}"
+    return ""
 
 
 def kept_lines(method: str, records: Sequence[Record]) -> list[str]:
@@ -723,7 +756,9 @@ def kept_lines(method: str, records: Sequence[Record]) -> list[str]:
             number(mean(_part(r, part).get(name) for r in records)) for part in ("values", "limits", "theta")
         )
         texts.append(f"{name} {value} (limit {limit}, theta {theta})")
-    return [f"{method} keeps {' and '.join(texts)}"] if texts else []
+    if texts:
+        return [f"{method} keeps {' and '.join(texts)}"]
+    return []
 
 
 def _part(record: Mapping[str, Any], part: str) -> Mapping[str, Any]:
@@ -734,7 +769,9 @@ def _part(record: Mapping[str, Any], part: str) -> Mapping[str, Any]:
 def counted(names: Sequence[str]) -> str:
     """Return what happened to the seeds of a method: the name if all are equal, else each name with its number."""
     kinds = list(dict.fromkeys(names))
-    return kinds[0] if len(kinds) == 1 else "\n".join(f"{names.count(k)} {k}" for k in kinds)
+    if len(kinds) == 1:
+        return kinds[0]
+    return "\n".join(f"{names.count(k)} {k}" for k in kinds)
 
 
 def status(row: MethodRow) -> Styled:
@@ -751,13 +788,17 @@ def _bound_only(record: Mapping[str, Any]) -> bool:
 def spread(row: MethodRow) -> str:
     """Return the least and the greatest objective over the seeds."""
     known = row.objectives
-    return f"{number(min(known))}..{number(max(known))}" if known else UNKNOWN
+    if known:
+        return f"{number(min(known))}..{number(max(known))}"
+    return UNKNOWN
 
 
 def spent(row: MethodRow) -> str | None:
     """Return the mean seconds of building, lowering and solving."""
     parts = [mean(r["seconds"][part] for r in row.records) for part in ("build", "lower", "solve")]
-    return None if all(p is None for p in parts) else "/".join(map(seconds, parts))
+    if all(p is None for p in parts):
+        return None
+    return "/".join(map(seconds, parts))
 
 
 def warm_start(row: MethodRow) -> Styled:
@@ -780,7 +821,9 @@ def verdict(marks: Iterable[bool | None]) -> Styled:
     known = [mark for mark in marks if mark is not None]
     if not known:
         return Styled(UNKNOWN, "")
-    return Styled("yes", "") if all(known) else Styled("NO", BAD)
+    if all(known):
+        return Styled("yes", "")
+    return Styled("NO", BAD)
 
 
 # --- The table of instances: a row per instance with the best schedule and bound of all methods, and the best-known value.
@@ -811,9 +854,15 @@ def _instance(title: str, results: ViewResults, known: BestKnown | None) -> list
     """Return the cells of an instance."""
     first = results.records[0]
     best = results.schedule or results.first_in_order
-    value = None if best is None else best["objective"]
-    single = value if isinstance(value, (int, float)) else None
-    bound = None if results.bound is None else results.bound["bound"]
+    value = None
+    if best is not None:
+        value = best["objective"]
+    single = None
+    if isinstance(value, (int, float)):
+        single = value
+    bound = None
+    if results.bound is not None:
+        bound = results.bound["bound"]
     proven = sum(any(r["status"] == "optimal" and r["verified"] for r in row.records) for row in results.rows)
     lacking = sum(not r["verified"] for r in results.records)
     return [
@@ -838,4 +887,6 @@ def _to_known(value: float | None, known: BestKnown | None, sense: str) -> str |
         return Styled(f"new {percent(apart / max(abs(known.value), 1e-9))}", GOOD)
     if close(value, known.value):
         return percent(0.0)
-    return percent(apart / abs(known.value)) if known.value else None
+    if known.value:
+        return percent(apart / abs(known.value))
+    return None

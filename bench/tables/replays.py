@@ -67,13 +67,19 @@ class DispatcherRow:
         if not self.whole:
             return None
         values = [m.get(name) for m in ([r["metrics"] for r in self.records] or [self.recorded])]
-        return None if any(v is None for v in values) else fmean(values)
+        if any(v is None for v in values):
+            return None
+        return fmean(values)
 
     @property
     def objective(self) -> float | None:
         """The mean objective over the seeds, None unless every seed has one."""
-        values = [r["objective"] for r in self.records] if self.whole else []
-        return fmean(values) if values and None not in values else None
+        values = []
+        if self.whole:
+            values = [r["objective"] for r in self.records]
+        if values and None not in values:
+            return fmean(values)
+        return None
 
     @property
     def verdict(self) -> Styled:
@@ -82,7 +88,9 @@ class DispatcherRow:
             return Styled(UNKNOWN, "")
         causes = [r["cause"] or ("NO" if r["verified"] is False else r["status"]) for r in self.records]
         why = next((c for c in causes if c != "feasible"), "yes")
-        return Styled("yes", "") if self.whole else Styled(VERDICTS.get(why, why), BAD)
+        if self.whole:
+            return Styled("yes", "")
+        return Styled(VERDICTS.get(why, why), BAD)
 
     @property
     def seconds(self) -> float:
@@ -102,7 +110,9 @@ class ReplayResults:
         """One row per dispatcher in the order of the records, then the recorded schedule if the trace has one."""
         recorded = next((r["simulation"]["recorded"] for r in self.records if "simulation" in r), None)
         rows = [DispatcherRow(name, members) for name, members in by_method(self.records).items()]
-        return [*rows, DispatcherRow(RECORDED, recorded=recorded)] if recorded else rows
+        if recorded:
+            return [*rows, DispatcherRow(RECORDED, recorded=recorded)]
+        return rows
 
     @cached_property
     def clairvoyant(self) -> ViewResults:
@@ -119,13 +129,17 @@ class ReplayResults:
     def best(self) -> float | None:
         """The objective of the best offline schedule, None if there is none."""
         schedule = self.clairvoyant.schedule
-        return None if schedule is None else float(schedule["objective"])
+        if schedule is None:
+            return None
+        return float(schedule["objective"])
 
     @property
     def bound(self) -> float | None:
         """The best bound that no verified schedule refutes, None if there is none."""
         record = self.clairvoyant.bound
-        return None if record is None else float(record["bound"])
+        if record is None:
+            return None
+        return float(record["bound"])
 
     @property
     def metrics(self) -> Sequence[str]:
@@ -387,7 +401,9 @@ def _ratio(value: float) -> str:
     >>> _ratio(0.034), _ratio(1.0), _ratio(153.2)
     ('0.03', '1.00', '153')
     """
-    return f"{value:.2f}" if abs(value) < 10 else f"{value:,.0f}"
+    if abs(value) < 10:
+        return f"{value:.2f}"
+    return f"{value:,.0f}"
 
 
 def models(results: ReplayResults) -> Grid:
@@ -431,12 +447,16 @@ def _part(value: float | None, whole: float) -> str:
     """Return seconds, and which percentage of the whole they are."""
     if value is None:
         return UNKNOWN
-    return f"{short(value)} {100 * value / whole:.0f}%" if whole else short(value)
+    if whole:
+        return f"{short(value)} {100 * value / whole:.0f}%"
+    return short(value)
 
 
 def _text(row: DispatcherRow, name: str) -> str:
     value = row.metric(name)
-    return UNKNOWN if value is None else short(value)
+    if value is None:
+        return UNKNOWN
+    return short(value)
 
 
 def cycles(results: ReplayResults) -> Grid:
@@ -447,7 +467,9 @@ def cycles(results: ReplayResults) -> Grid:
     def of_call(row: DispatcherRow, name: str) -> float | None:
         total = row.metric(name)
         calls = row.metric("decisions_made")
-        return total / calls if calls and total is not None else None
+        if calls and total is not None:
+            return total / calls
+        return None
 
     def of_cycle(head: str, name: str) -> Column:
         return Column(f"{head}\nms".replace(" ", "\n", 1), partial(of_call, name=name), milliseconds)
@@ -501,7 +523,9 @@ def evictor_grid(records: Iterable[Mapping[str, Any]]) -> Grid:
 
     def of_all(group: tuple[Any, Sequence[Mapping[str, Any]]], name: str) -> float | None:
         values = [metrics.get(f"preemption_{name}") for metrics in group[1]]
-        return None if None in values else mean(values)
+        if None in values:
+            return None
+        return mean(values)
 
     columns = [Column(head, partial(of_all, name=name), form) for head, name, form in EVICTED]
     names = Column("dispatcher\nand evictor", lambda group: " ".join(group[0]), words=True)
@@ -540,10 +564,18 @@ def _fate(booking: Mapping[str, Any]) -> tuple[str, str, str]:
     ended = booking["ended"]
     outcome = booking["outcome"]
     accepted = booking["accepted"] is not None
-    answer = "accepted" if accepted else {"refused": "refused", "cancelled": "cancelled"}.get(outcome, "open")
+    answer = "accepted"
+    if not accepted:
+        answer = {"refused": "refused", "cancelled": "cancelled"}.get(outcome, "open")
     started = accepted and (outcome in ("started", "over") or (ended or 0) > booking["start"])
-    begun = f"{booking['start']:,}" if started else UNKNOWN
-    over = UNKNOWN if ended is None else f"{ended:,}"
+    if started:
+        begun = f"{booking['start']:,}"
+    else:
+        begun = UNKNOWN
+    if ended is None:
+        over = UNKNOWN
+    else:
+        over = f"{ended:,}"
     return answer, begun, over
 
 
@@ -553,7 +585,10 @@ def refusals(results: ReplayResults) -> dict[str, list[str]]:
     for name, production in _production(results).items():
         for b in production["bookings"]:
             if b["why"]:
-                text = b["why"] if b["outcome"] == "refused" else f"reservation {b['label']!r} was {b['why']}"
+                if b["outcome"] == "refused":
+                    text = b["why"]
+                else:
+                    text = f"reservation {b['label']!r} was {b['why']}"
                 names.setdefault(str(text), []).append(name)
     return names
 
@@ -570,7 +605,9 @@ def changed_jobs(results: ReplayResults) -> Grid:
         "walltimes; server events that were not possible at their time (jobs that had ended, and so on)."
     )
     heads = ["dispatcher", "deleted", "left", "moved", "new\nwalltimes", "events\nnot possible"]
-    shown = rows if any(any(row[1:]) for row in rows) else []
+    shown = []
+    if any(any(row[1:]) for row in rows):
+        shown = rows
     return Grid.of_texts("jobs changed by the server", heads, shown, meaning)
 
 

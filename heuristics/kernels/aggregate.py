@@ -98,7 +98,10 @@ def levels(machine: Machine, jobs: Jobs, columns: int = COLUMNS) -> Levels:
     groups = min(len(kinds), GROUPS)
     resources = machine.capacity.shape[1]
     most = max(2, min(LEVELS, columns // max(1, groups * resources)))
-    request = np.concatenate([jobs.request, jobs.further_request]) if jobs.further_units.size else jobs.request
+    if jobs.further_units.size:
+        request = np.concatenate([jobs.request, jobs.further_request])
+    else:
+        request = jobs.request
     if machine.places:  # a node holds several units of a whole-node job, which takes all of its places
         request = np.column_stack([request[:, :-1], np.zeros(len(request), np.int64)])
     by_resource = [_levels(request[:, r], most) for r in range(resources)]
@@ -134,7 +137,8 @@ def new_aggregate(
     spare
         More blocks, for breakpoints of jobs that are removed.
     """
-    known = levels(machine, jobs) if known is None else known
+    if known is None:
+        known = levels(machine, jobs)
     columns = known.groups * known.level.size
     points = 2 * jobs.request.shape[0] + 2 * machine.taken_node.size + 2
     room = 2 * points // BLOCK + 2 + spare  # dividing a full block leaves two half full ones

@@ -64,7 +64,9 @@ class _Field(AttributeTemplate):
 
     def generic_resolve(self, kind: Address, name: str) -> Any:  # type: ignore[override]
         fields = kind.instance_class._fields
-        return kind.types[fields.index(name)] if name in fields else None
+        if name in fields:
+            return kind.types[fields.index(name)]
+        return None
 
 
 def by_address(fields: T) -> T:

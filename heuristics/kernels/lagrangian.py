@@ -98,7 +98,9 @@ def minimize(function: Callable[[Floats], tuple[float, Floats]], x: Floats, step
             down = _direction(x, slope, moved, changed, newest, kept, direction)
         if not down < 0.0:
             break
-        length = 1.0 if kept else min(1.0, 0.1 * max(1.0, float(np.abs(x).sum())) / float(np.abs(direction).sum()))
+        length = 1.0
+        if not kept:
+            length = min(1.0, 0.1 * max(1.0, float(np.abs(x).sum())) / float(np.abs(direction).sum()))
         for _ in range(HALVINGS):
             there = np.maximum(0.0, x + length * direction)
             reached, new_slope = function(there)

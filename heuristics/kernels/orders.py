@@ -260,7 +260,10 @@ class Mover:
         first_unit = self.jobs.first_unit
         moved = np.flatnonzero(self._of.nodes != answer.nodes)
         differs |= np.isin(answer.order, np.searchsorted(first_unit, moved, side="right") - 1)
-        same = int(np.argmax(differs)) if differs.any() else differs.size
+        if differs.any():
+            same = int(np.argmax(differs))
+        else:
+            same = differs.size
         self.store.valid[0] = min(self.store.valid[0], same // self.store.every + 1)
 
 

@@ -530,7 +530,12 @@ def build(
     known = same.kinds._replace(begin=np.zeros(size, np.int64), end=np.zeros(size, np.int64))
     aggregate = new_aggregate(machine, jobs, profile, same.levels)
     # with the last end as the objective, costs are joined by their maximum, and times may be negative
-    rest, constant = (-np.inf, -np.inf) if costs.mode == LAST_END else (0.0, costs.constant)
+    if costs.mode == LAST_END:
+        rest = -np.inf
+        constant = -np.inf
+    else:
+        rest = 0.0
+        constant = costs.constant
     _, placed, _ = fill(
         profile, machine, jobs, costs, scratch, known, aggregate, order, not_before, starts, nodes, 0, order.size,
         constant, np.full(order.size + 1, rest), most, stop,

@@ -184,7 +184,9 @@ class Turns:
 
     def over(self, progress: Progress) -> float:
         """Return the turns divided by their number."""
-        return progress.turns / self.most if self.most > 0 else 1.0
+        if self.most > 0:
+            return progress.turns / self.most
+        return 1.0
 
 
 @checked
@@ -202,7 +204,9 @@ class Seconds:
 
     def over(self, progress: Progress) -> float:
         """Return the seconds divided by their number."""
-        return progress.seconds / self.most if self.most > 0 else 1.0
+        if self.most > 0:
+            return progress.seconds / self.most
+        return 1.0
 
 
 @checked
@@ -675,4 +679,7 @@ class TurnSearch(ABC):
             gain = before - self.best_value
             self.histories[k].add(Turn(max(1e-6, time.perf_counter() - began), gain))
             done = sum(len(history.turns) for history in self.histories)
-            self._last_gain = done if gain > 0 else self._last_gain
+            if gain > 0:
+                self._last_gain = done
+            else:
+                self._last_gain = self._last_gain

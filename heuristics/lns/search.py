@@ -125,7 +125,9 @@ class Operator(Protocol):
 
 def trials(most: int, seconds: float | None) -> Iterator[int]:
     """Yield 0, 1, 2, ..., at most ``most`` numbers, until ``seconds`` are over (None: no limit), but at least one."""
-    end = None if seconds is None else time.perf_counter() + seconds
+    end = None
+    if seconds is not None:
+        end = time.perf_counter() + seconds
     for k in range(most):
         if k and end is not None and time.perf_counter() > end:
             return
@@ -336,7 +338,9 @@ class _Windows:
             self.size = max(2, self.size // 2)
             return
         # a window that was solved to optimality quickly can be larger next time
-        grown = 1.1 if time.perf_counter() - began < 0.3 * settings.seconds else 0.9
+        grown = 0.9
+        if time.perf_counter() - began < 0.3 * settings.seconds:
+            grown = 1.1
         self.size = int(np.clip(round(self.size * grown), 3, settings.most_jobs))
         if better is not None:
             starts = better.placement.starts
@@ -814,7 +818,10 @@ class OwnSchedule:
         """Return step d alone, with the jobs and keys that the operators in Python have chosen."""
         destroy = self.destroy[steps.destroy[d]]
         rng = self.search.rng
-        jobs = self._chosen(steps, d, known) if isinstance(destroy, CompiledDestroy) else self._checked(destroy, rng)
+        if isinstance(destroy, CompiledDestroy):
+            jobs = self._chosen(steps, d, known)
+        else:
+            jobs = self._checked(destroy, rng)
         keys = NO_KEYS
         if not isinstance(repair, InsertBy):
             returned = repair.keys(self.seen, jobs, rng)
@@ -1055,8 +1062,10 @@ def usual_operators(a: Arrays, backend: str | None = None, threads: int | None =
         ``KeyChanges``, ``OrderMoves``, ``RuinAndRecreate`` (not for makespan), ``SolverWindows`` (with a backend).
     """
     operators: list[Operator] = [KeyChanges(), OrderMoves()]
-    operators += [] if a.costs.mode == LAST_END else [RuinAndRecreate()]
-    operators += [] if backend is None else [SolverWindows(backend, threads)]
+    if a.costs.mode != LAST_END:
+        operators += [RuinAndRecreate()]
+    if backend is not None:
+        operators += [SolverWindows(backend, threads)]
     return tuple(operators)
 
 
@@ -1077,7 +1086,9 @@ def usual_selection(a: Arrays, operators: Sequence[Operator], timed: bool) -> Se
     Selection
         ``GainPerSecond`` with a time limit, else ``Alternate``.
     """
-    polish = [o.name for o in operators if o.name in ("ruin", "solver")] if a.costs.mode == EARNINGS else []
+    polish = []
+    if a.costs.mode == EARNINGS:
+        polish = [o.name for o in operators if o.name in ("ruin", "solver")]
     since = dict.fromkeys(polish, ORDERS_SHARE)
     if not timed:
         return Alternate(since)

@@ -164,7 +164,10 @@ class Features:
 
     def presets(self, profits: bool) -> list[Floats]:
         """Return the keys of the presets that differ for these jobs; ``profits``: whether they are for a profit problem."""
-        presets = (*FOR_PROFIT, *PRESETS) if profits else PRESETS
+        if profits:
+            presets = (*FOR_PROFIT, *PRESETS)
+        else:
+            presets = PRESETS
         kinds = {tuple(sorted((n, w) for n, w in p.items() if n in self.names)): p for p in presets}
         return [self.keys(p) for kind, p in kinds.items() if kind]
 
@@ -187,7 +190,10 @@ def features(a: Arrays) -> Features:
     if a.power is not None:
         known["power"] = np.log(np.maximum(1e-12, a.power / (share * a.jobs.units)))
     kept = {name: column for name, column in known.items() if column.size and column.std() > 0}
-    values = np.column_stack(list(kept.values())) if kept else np.zeros((a.jobs.units.size, 0))
+    if kept:
+        values = np.column_stack(list(kept.values()))
+    else:
+        values = np.zeros((a.jobs.units.size, 0))
     return Features(tuple(kept), values, np.array([column.std() for column in kept.values()]))
 
 
@@ -315,7 +321,10 @@ class LnsSearch(TurnSearch):
     ) -> None:
         super().__init__(problem, time_limit, seed, warm_start, on_incumbent, acceptance, turn_seconds)
         self.problem = problem
-        self.population = Population() if population is None else population
+        if population is None:
+            self.population = Population()
+        else:
+            self.population = population
         preparing = Deadline()
         self.arrays = arrays(problem)
         self.clock.reserve(AFTERWARDS * preparing.elapsed)
@@ -362,11 +371,17 @@ class LnsSearch(TurnSearch):
         order = np.argsort(keys, kind="stable")
         answer = OrderResult(order, *self._room())
         # the first trial is always finished, if there is no start
-        stop = self.clock.stop if self.trial_seconds or self.seen.start is not None else running()
+        if self.trial_seconds or self.seen.start is not None:
+            stop = self.clock.stop
+        else:
+            stop = running()
         done = build(a.machine, a.jobs, self.same, a.costs, order, self.anytime, answer.starts, answer.nodes, stop)
         if done < 0:
             raise Stopped
-        value = float(objective(a.costs, a.jobs, answer.starts)) if done == order.size else np.inf
+        if done == order.size:
+            value = float(objective(a.costs, a.jobs, answer.starts))
+        else:
+            value = np.inf
         self.trial_seconds = max(0.5 * self.trial_seconds, time.perf_counter() - began)
         return Order(value, keys, answer)
 
@@ -401,8 +416,13 @@ class LnsSearch(TurnSearch):
         orders: dict[float, Order] = {}
         if self.seen.start is not None:
             orders = {order.value: order for order in reversed(list(self._of_start(self.seen.start)))}
-        most_seconds = np.inf if self.limit is None else self.population.presets_share * self.limit
-        joins = Joins(self.arrays) if self.arrays.costs.mode == EARNINGS else None
+        if self.limit is None:
+            most_seconds = np.inf
+        else:
+            most_seconds = self.population.presets_share * self.limit
+        joins = None
+        if self.arrays.costs.mode == EARNINGS:
+            joins = Joins(self.arrays)
         for every in self._first_keys(joins):
             if (
                 len(orders) >= (1 if joins is None else BEFORE_LIMIT)
@@ -454,7 +474,9 @@ class LnsSearch(TurnSearch):
 
     def parent(self) -> Order:
         """Return the order to change, by the rule of the population."""
-        left = None if self.limit is None else (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
+        left = None
+        if self.limit is not None:
+            left = (self.limit - self.elapsed) / max(1e-9, self.trial_seconds)
         return self.orders[self.population.parent(len(self.orders), self.over, left, self.rng)]
 
     def follow(self, parent: Order, child: Order, own: Acceptance | None = None) -> None:
@@ -494,7 +516,9 @@ def _check_keys(keys: object, jobs: int) -> None:
     """Raise WrongAnswer if the keys of an operator are not one number for each job: compiled code would read beyond them."""
     right = isinstance(keys, np.ndarray) and keys.shape == (jobs,) and keys.dtype.kind in NUMBERS
     if not right or np.isnan(keys).any():  # type: ignore[call-overload]
-        shape = f", of shape {keys.shape}" if isinstance(keys, np.ndarray) else ""
+        shape = ""
+        if isinstance(keys, np.ndarray):
+            shape = f", of shape {keys.shape}"
         raise WrongAnswer(
             f"keys of place is {excerpt(keys)}{shape}; expected an array of a number for each of {how_many(jobs, 'job')}"
         )

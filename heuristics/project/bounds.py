@@ -219,7 +219,10 @@ class MakespanBounds:
         while high - low > 1 and not self._over:
             middle = (low + high) // 2
             no = refuted(self.tasks, self.groups, self.work, self.heads, self.tails, middle, self.clock.stop)
-            low, high = (middle, high) if no else (low, middle)
+            if no:
+                low, high = (middle, high)
+            else:
+                low, high = (low, middle)
         return low + 1
 
 
@@ -261,7 +264,9 @@ def kept_for_bound(problem: Project, time_limit: float | None) -> float:
         or len(problem.tasks) > MOST_TASKS
     ):
         return 0.0
-    return SHARE * time_limit if backend(SOLVER).availability().ok else 0.0
+    if backend(SOLVER).availability().ok:
+        return SHARE * time_limit
+    return 0.0
 
 
 def proved_bound(problem: Project, best: Schedule, least: int, seconds: float, threads: int, seed: int) -> Proved:
@@ -293,7 +298,11 @@ def proved_bound(problem: Project, best: Schedule, least: int, seconds: float, t
         least = max(least, *MakespanBounds(problem, clock).compute(makespan).values())
     if least == makespan:
         return Proved(least, None)
-    exclusive = None if len(problem.tasks) <= MOST_EXCLUSIVE else ()  # the sets are redundant
+    # the sets are redundant
+    if len(problem.tasks) <= MOST_EXCLUSIVE:
+        exclusive = None
+    else:
+        exclusive = ()
     encoding = modes(problem, makespan, exclusive)
     try:
         result = run(encoding.model, SOLVER, limits, warm_start=encoding.write(best), conflict=False, known_bound=least)
@@ -303,5 +312,7 @@ def proved_bound(problem: Project, best: Schedule, least: int, seconds: float, t
         return Proved(least, None, result.message == INTERRUPTED)
     assert result.bound is not None and not isinstance(result.bound, tuple)  # at least ``least``
     shorter = result.assignment is not None and not result.violations and result.objective != makespan
-    schedule = encoding.read(result.assignment) if shorter and result.assignment is not None else None
+    schedule = None
+    if shorter and result.assignment is not None:
+        schedule = encoding.read(result.assignment)
     return Proved(round(result.bound), schedule, result.message == INTERRUPTED)

@@ -226,7 +226,8 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     if seconds > 0 and search.best_value > least and not search.seen.stopped:
         proved = proved_bound(search.problem, schedule, least, seconds, threads, seed)
         least = proved.bound
-        message = INTERRUPTED if proved.interrupted else message
+        if proved.interrupted:
+            message = INTERRUPTED
         if proved.schedule is not None:
             schedule = proved.schedule
             better = schedule
@@ -234,7 +235,10 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
     result = search.seen.result(schedule, message=message, details={"operators": gains})
     if result.status != "error":
         result.bound = least
-        result.status = "optimal" if result.objective == least else result.status
+        if result.objective == least:
+            result.status = "optimal"
+        else:
+            result.status = result.status
     return result
 
 
@@ -265,7 +269,10 @@ def _least(problem: Project) -> int:
         if task.due is not None and end > task.due:
             cost += factors.get("weighted-tardiness", 0) * task.weight * (end - task.due)
             cost += factors.get("late-jobs", 0) * task.weight
-        bound += cost if task.penalty is None else min(cost, task.penalty)
+        if task.penalty is None:
+            bound += cost
+        else:
+            bound += min(cost, task.penalty)
     return bound
 
 
@@ -274,15 +281,23 @@ def usual_operators(tasks: Tasks | None, backend: str | None = None) -> tuple[An
 
     ``tasks``: those of a project of which ``minimizes_makespan`` holds, which may be a shop; None: another project.
     """
-    operators: list[Any] = [] if tasks is None or machines(tasks) is None else [TabuSearch()]
+    operators: list[Any]
+    if tasks is None or machines(tasks) is None:
+        operators = []
+    else:
+        operators = [TabuSearch()]
     operators += [Evolution("crossover", ("crossover",)), Evolution("ruin", ("window", "resource", "network"))]
-    return (*operators, SolverParts(backend)) if backend is not None else tuple(operators)
+    if backend is not None:
+        return (*operators, SolverParts(backend))
+    return tuple(operators)
 
 
 def usual_selection(operators: Sequence[Any]) -> Selection:
     """Return the default selection with a time limit: most of the time is for tabu search, if it is one of the operators."""
     tabu = [operator.name for operator in operators if isinstance(operator, TabuSearch)]
-    return GainPerSecond(OTHERS_SHARE, dict.fromkeys(tabu, TABU_SHARE)) if tabu else GainPerSecond()
+    if tabu:
+        return GainPerSecond(OTHERS_SHARE, dict.fromkeys(tabu, TABU_SHARE))
+    return GainPerSecond()
 
 
 def warm_up(problem: Project | None = None) -> None:
@@ -464,7 +479,10 @@ class ProjectSearch(TurnSearch):
             self.best = schedules[0]
             if schedules[0].value <= self.least:
                 raise Stopped
-        most_seconds = np.inf if self.limit is None else FIRST_SHARE * self.limit
+        if self.limit is None:
+            most_seconds = np.inf
+        else:
+            most_seconds = FIRST_SHARE * self.limit
         for each in self._first(schedules):
             schedules.append(each)
             self.keep(*each)
@@ -598,7 +616,9 @@ def _why_nothing(problem: Project) -> str:
     words = [word for word, there in given.items() if there]
     if words == ["deadlines"]:
         return "each schedule of a priority rule misses a deadline"
-    kept = f"the {listed(words)}" if words else "all constraints"
+    kept = "all constraints"
+    if words:
+        kept = f"the {listed(words)}"
     return f"no priority rule led to a schedule that keeps {kept}"
 
 
@@ -730,7 +750,10 @@ class _Parts:
         self.search = search
         self.size = settings.tasks
         few = len(search.problem.tasks) <= MOST_EXCLUSIVE  # the sets are redundant
-        self.exclusive = list(exclusive_sets(search.problem)) if few else []
+        if few:
+            self.exclusive = list(exclusive_sets(search.problem))
+        else:
+            self.exclusive = []
 
     def turn(self, seconds: float | None) -> None:
         """Let the backend improve one part."""
@@ -754,7 +777,11 @@ class _Parts:
             starts, modes = s.arrays.placed(better)
             again = s.made(starts.astype(np.float64), modes, False, False)
             value = int(s.problem.value(better))
-            improved = again if again.value <= value else Found(value, starts, modes)  # the scheme lets no task wait
+            # the scheme lets no task wait
+            if again.value <= value:
+                improved = again
+            else:
+                improved = Found(value, starts, modes)
             s.replace_worst(improved)
             s.keep(*improved)
 
@@ -1002,7 +1029,10 @@ class _Tabu:
         """Go on with the search for one turn."""
         number = self.settings.steps
         if seconds is not None:
-            number = int(np.clip(seconds / self.each, 1, self.settings.most_steps)) if self.each else FIRST_STEPS
+            if self.each:
+                number = int(np.clip(seconds / self.each, 1, self.settings.most_steps))
+            else:
+                number = FIRST_STEPS
         self.search.check()
         self.left = number
         began = time.perf_counter()
@@ -1020,7 +1050,10 @@ class _Tabu:
             while in_vain < settings.rejected:
                 self._take_best()
                 reached = yield from self._relinked()
-                in_vain = 0 if self._taken(reached) else in_vain + 1
+                if self._taken(reached):
+                    in_vain = 0
+                else:
+                    in_vain = in_vain + 1
             self.elite = [min(self.elite, key=lambda each: each.value)]
 
     def _first(self) -> tuple[Ints, Ints]:

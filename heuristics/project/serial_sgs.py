@@ -209,7 +209,9 @@ PRIORITY_RULES = tuple(rule for rule in _RULES if rule not in DATE_RULES)
 
 def rules_for(project: Project) -> tuple[str, ...]:
     """Return the priority rules for the objective of a project, the likeliest first."""
-    return PRIORITY_RULES if set(terms(project.objective)) == {MAKESPAN} else (*DATE_RULES, *PRIORITY_RULES)
+    if set(terms(project.objective)) == {MAKESPAN}:
+        return PRIORITY_RULES
+    return (*DATE_RULES, *PRIORITY_RULES)
 
 
 # --- What the scheme supports.
@@ -275,7 +277,10 @@ def _jobs_precede_others(project: Project) -> bool:
         jobs = frozenset[str]().union(*(reached[before] for before in project.before[name]))
         if name in of and jobs - {of[name]}:
             return True
-        reached[name] = jobs | {of[name]} if name in of else jobs
+        if name in of:
+            reached[name] = jobs | {of[name]}
+        else:
+            reached[name] = jobs
     return False
 
 
@@ -299,7 +304,10 @@ def _is_acyclic(project: Project, pairs: Sequence[tuple[str, str]]) -> bool:
     before = {after: first for first, after in pairs}
     head: dict[str, str] = {}
     for name in project.order:
-        head[name] = head[before[name]] if name in before else name
+        if name in before:
+            head[name] = head[before[name]]
+        else:
+            head[name] = name
     links = {(head[a], head[b]) for a, b, _ in project.precedences if head[a] != head[b]}
     inside = sum(head[a] == head[b] for a, b, _ in project.precedences)
     missing = dict.fromkeys(head.values(), 0)
@@ -507,7 +515,9 @@ def _repair(net: ProjectNetwork, budget: Budget, modes: list[Mode]) -> bool:
         best: tuple[float, int, Mode] | None = None
         for k, options in enumerate(net.modes):
             for mode in options:
-                gain = 0.0 if mode is modes[k] else excess - budget.excess(budget.after(modes[k], mode))
+                gain = 0.0
+                if mode is not modes[k]:
+                    gain = excess - budget.excess(budget.after(modes[k], mode))
                 if gain > 1e-12:
                     price = (mode.duration - modes[k].duration) / gain
                     if best is None or price < best[0]:
@@ -739,7 +749,9 @@ def refused_by_bounds(project: Project) -> tuple[str, ...]:
     >>> refused_by_bounds(Project([Task.single("a", 3, penalty=4)], [], objective="flow-time"))
     ('the objective flow-time', 'tasks that may be left out')
     """
-    words = [] if terms(project.objective) == {MAKESPAN: 1} else [f"the objective {project.objective}"]
+    words = []
+    if terms(project.objective) != {MAKESPAN: 1}:
+        words = [f"the objective {project.objective}"]
     return (*words, *(["tasks that may be left out"] if any(t.optional for t in project.tasks) else []))
 
 
@@ -884,7 +896,10 @@ class SerialScheme:
             end = starts[k] + partial.modes[k].duration
             if task.deadline is not None and end > task.deadline:
                 raise NothingFound(_misses(order, task, end))
-            left = max(end, starts[following]) if following is not None and self._chains.held[k] else end
+            if following is not None and self._chains.held[k]:
+                left = max(end, starts[following])
+            else:
+                left = end
             self._put(partial, k, starts[k], end, left)
 
     def _chain_starts(self, partial: _Partial, row: Sequence[int], ready: Mapping[int, int]) -> dict[int, int]:
@@ -907,7 +922,10 @@ class SerialScheme:
             needed = starts[before]
             if chain.exact[before]:
                 needed += starts[k] - end - chain.gap[before]
-            taken = partial.free.last_taken(partial.modes[before], end, starts[k]) if chain.held[before] else end
+            if chain.held[before]:
+                taken = partial.free.last_taken(partial.modes[before], end, starts[k])
+            else:
+                taken = end
             if taken > end:
                 needed = max(needed, taken)
             if needed > starts[before]:
@@ -969,7 +987,9 @@ class SerialScheme:
         project = self._project
         in_sequence = any(r.setups or r.no_idle for r in project.resources)
         best = schedule
-        value = project.value(schedule) if any(t.optional for t in project.tasks) else 0
+        value = 0
+        if any(t.optional for t in project.tasks):
+            value = project.value(schedule)
         for task in project.tasks:
             if not task.optional or task.name not in best.start:
                 continue
@@ -1175,8 +1195,12 @@ class SetupSequence:
         """Return the first position at which a task fits, and its start there."""
         rows = self._rows
         for k in range(len(rows) + 1):
-            before = rows[:k] if self.all_pairs else rows[max(0, k - 1) : k]
-            after = rows[k:] if self.all_pairs else rows[k : k + 1]
+            if self.all_pairs:
+                before = rows[:k]
+                after = rows[k:]
+            else:
+                before = rows[max(0, k - 1) : k]
+                after = rows[k : k + 1]
             first = max([start, *(r.end + self._setups.get((r.kind, kind), 0) for r in before)])
             if all(first + duration + self._setups.get((kind, r.kind), 0) <= r.start for r in after):
                 return k, first
@@ -1212,7 +1236,10 @@ class Availability:
     def earliest(self, task: Task, mode: Mode, ready: int) -> tuple[int, int]:
         """Return the first start from ``ready`` on at which all renewable resources are free for a mode, and its end."""
         demands = self._running(mode)
-        breaks = suspending(self._suspending, mode) if self._suspending else ()
+        if self._suspending:
+            breaks = suspending(self._suspending, mode)
+        else:
+            breaks = ()
         start = ready
         while True:
             before = start
@@ -1287,7 +1314,10 @@ class ProjectAllocator:
 
     def __init__(self, problem: Project, deadline: Deadline | None = None) -> None:
         self.problem = problem
-        self._deadline = Deadline() if deadline is None else deadline
+        if deadline is None:
+            self._deadline = Deadline()
+        else:
+            self._deadline = deadline
         self._scheme: SerialScheme | None = None
         self._made = False
 

@@ -103,17 +103,23 @@ def _event(row: TableRow, platform: Platform | None) -> Event | None:
         names = _given(row, "nodes").split()
         _check_nodes(row, names, platform)
         _unused(row, kind, OF_SERVER)
-        return NodeEvent(time, kind, names) if len(row.folder.faults) == before else None
+        if len(row.folder.faults) == before:
+            return NodeEvent(time, kind, names)
+        return None
     if kind in server:
         subject = _given(row, "subject")
         text = row.cells.get("value", "")
-        seconds = whole_of(text) if server[kind].value == "seconds" else None
+        seconds = None
+        if server[kind].value == "seconds":
+            seconds = whole_of(text)
         value = (text or None) if seconds is None else seconds
         fault = value_fault(server[kind], value)
         if fault:
             row.add_fault("value", fault, text or None)
         _unused(row, kind, OF_NODES)
-        return ServerEvent(time, kind, subject, value) if len(row.folder.faults) == before else None
+        if len(row.folder.faults) == before:
+            return ServerEvent(time, kind, subject, value)
+        return None
     if kind:
         row.add_fault("kind", f"one of {', '.join([*nodes, *server])}", kind)
     return None
@@ -134,7 +140,9 @@ def _unused(row: TableRow, kind: str, columns: tuple[str, ...]) -> None:
 
 
 def _check_nodes(row: TableRow, names: list[str], platform: Platform | None) -> None:
-    known: dict[str, Sequence[int]] = {} if platform is None else members(platform)
+    known: dict[str, Sequence[int]] = {}
+    if platform is not None:
+        known = members(platform)
     unknown = [name for name in names if name not in known]
     if unknown and platform is not None:
         groups = ", ".join(g.name for g in platform.groups)
@@ -310,7 +318,9 @@ def read_reservations(
 
 
 def _key(field: str) -> str:
-    return f"{field}_s" if field in TIMES else field
+    if field in TIMES:
+        return f"{field}_s"
+    return field
 
 
 def _reservation(table: Table) -> Reservation | None:
@@ -354,7 +364,9 @@ def _repeat(table: Table) -> Repeat | None:
         for day in names:
             if day not in WEEK_DAYS:
                 inside.add_fault(key, f"week days of {', '.join(WEEK_DAYS)}", day)
-    return Repeat(every, count, days, second_0) if len(table.folder.faults) == before else None
+    if len(table.folder.faults) == before:
+        return Repeat(every, count, days, second_0)
+    return None
 
 
 def _texts(table: Table, key: str) -> tuple[str, ...]:
@@ -367,7 +379,9 @@ def _texts(table: Table, key: str) -> tuple[str, ...]:
 
 def reservation_tables(reservations: Sequence[Reservation]) -> dict[str, Any]:
     """Return the reservations as tables of ``instance.toml``."""
-    return {"reservations": [_table(r) for r in reservations]} if reservations else {}
+    if reservations:
+        return {"reservations": [_table(r) for r in reservations]}
+    return {}
 
 
 def _table(r: Reservation) -> dict[str, Any]:
@@ -533,7 +547,9 @@ def _cells(job: Job, count: int) -> dict[str, Any]:
     )
     cells = {c: job_cell(job, c) for c in OPTIONAL} | {"id": job.id, "further_chunks": further, "count": None}
     cells |= cells_of(job.asked, job.recorded)
-    return cells | {"id": job.array, "count": count, "array": ""} if count > 1 else cells
+    if count > 1:
+        return cells | {"id": job.array, "count": count, "array": ""}
+    return cells
 
 
 def _arrays(jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
@@ -545,12 +561,15 @@ def _arrays(jobs: Sequence[Job]) -> Iterator[tuple[Job, int]]:
     k = 0
     while k < len(jobs):
         job = jobs[k]
-        n = last[job.array] - k + 1 if job.array else 1
+        n = 1
+        if job.array:
+            n = last[job.array] - k + 1
         whole = n > 1 and job.id == f"{job.array}[0]" and all(
             replace(other, id=job.id) == job and other.id == f"{job.array}[{i}]"
             for i, other in enumerate(jobs[k : k + n])
         )  # fmt: skip
-        n = n if whole else 1
+        if not whole:
+            n = 1
         yield job, n
         k += n
 
@@ -632,7 +651,9 @@ def _desired(folder: Folder, platform: Platform) -> dict[str, Any]:
     elif cost is not None and not path.exists():
         folder.settings.add_fault("over_cost", f"a file {DESIRED} with the desired use beside it", cost)
     folder.raise_faults()
-    return {"desired": read_profile(path, platform), "over_cost": cost} if path.exists() else {}
+    if path.exists():
+        return {"desired": read_profile(path, platform), "over_cost": cost}
+    return {}
 
 
 def read_running_jobs(folder: Folder, batch: Batch, begin: int) -> list[Running]:
@@ -714,7 +735,10 @@ def _check_places(
         if row.line in seen or not (job.nodes or job.features or job.licences):
             continue
         seen.add(row.line)  # the jobs of an array share a row
-        asked = read_features(job.features).features if job.features else ()
+        if job.features:
+            asked = read_features(job.features).features
+        else:
+            asked = ()
         for column, listed, known in (
             ("allowed_nodes", job.nodes, names),
             ("features", asked, features),
@@ -787,8 +811,14 @@ def _queue(table: Table) -> Queue:
 def _daily(table: Table) -> tuple[Window, ...]:
     """Return the daily windows of ``start_between``, which is a pair of times or a list of pairs."""
     given = table.values.get("start_between", [])
-    pairs = [given] if isinstance(given, list) and given and not isinstance(given[0], list) else given
-    windows = [_window(pair) for pair in pairs] if isinstance(pairs, list) else [None]
+    if isinstance(given, list) and given and not isinstance(given[0], list):
+        pairs = [given]
+    else:
+        pairs = given
+    if isinstance(pairs, list):
+        windows = [_window(pair) for pair in pairs]
+    else:
+        windows = [None]
     if None in windows:
         table.add_fault("start_between", 'two times of the day as ["18:00", "08:00"], or a list of such pairs', given)
     return tuple(w for w in windows if w is not None)
@@ -806,11 +836,15 @@ def _window(pair: object) -> Window | None:
 
 def _seconds(time: object) -> int | None:
     """Convert "HH:MM" or "HH:MM:SS", up to 24:00, to seconds since midnight; None for any other value."""
-    parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time, re.ASCII) if isinstance(time, str) else None
+    parts = None
+    if isinstance(time, str):
+        parts = re.fullmatch(r"(\d\d?):([0-5]\d)(?::([0-5]\d))?", time, re.ASCII)
     if parts is None:
         return None
     seconds = int(seconds_of(None, *parts.groups()))
-    return seconds if seconds <= DAY else None
+    if seconds <= DAY:
+        return seconds
+    return None
 
 
 def _jobs(folder: Folder, platform: Platform, queues: Sequence[str]) -> list[tuple[Job, TableRow]]:
@@ -886,23 +920,33 @@ def _settings(instance: Instance) -> dict[str, Any]:
         "objective": problem.objective,
         "begin_s": problem.now,
     }
-    cost = {} if problem.over_cost is None else {"over_cost": problem.over_cost}
-    limits = {"limits": dict(problem.limits)} if problem.limits else {}
+    cost = {}
+    if problem.over_cost is not None:
+        cost = {"over_cost": problem.over_cost}
+    limits = {}
+    if problem.limits:
+        limits = {"limits": dict(problem.limits)}
     tables = machine_tables(problem) | reservation_tables(instance.reservations) | origin_tables(instance)
     return {k: v for k, v in head.items() if v} | cost | limits | tables
 
 
 def machine_tables(problem: Dispatch) -> dict[str, Any]:
     """Return platform and queues as tables of ``instance.toml``."""
-    licences = {"licences": dict(problem.platform.licences)} if problem.platform.licences else {}
+    licences = {}
+    if problem.platform.licences:
+        licences = {"licences": dict(problem.platform.licences)}
     platform = {"groups": [_group_table(g) for g in problem.platform.groups]} | licences
     return {"platform": platform, "queues": [_queue_table(q) for q in problem.queues]}
 
 
 def _group_table(group: NodeGroup) -> dict[str, Any]:
-    features = {"features": list(group.features)} if group.features else {}
+    features = {}
+    if group.features:
+        features = {"features": list(group.features)}
     usual = NodeGroup(group.name, group.count, group.capacity).nodes
-    names = {"nodes": list(group.nodes)} if group.nodes != usual else {}
+    names = {}
+    if group.nodes != usual:
+        names = {"nodes": list(group.nodes)}
     return {"name": group.name, "count": group.count, "capacity": dict(group.capacity)} | features | names
 
 
@@ -916,9 +960,16 @@ def _queue_table(queue: Queue) -> dict[str, Any]:
     pairs = [[_time(lo), _time(hi)] for lo, hi in queue.daily]
     between: dict[str, Any] = {}
     if pairs:
-        between["start_between"] = pairs[0] if len(pairs) == 1 else pairs
-    whole_run = {"whole_run": True} if queue.whole_run else {}
-    nodes = {"nodes": list(queue.nodes)} if queue.nodes else {}
+        if len(pairs) == 1:
+            between["start_between"] = pairs[0]
+        else:
+            between["start_between"] = pairs
+    whole_run = {}
+    if queue.whole_run:
+        whole_run = {"whole_run": True}
+    nodes = {}
+    if queue.nodes:
+        nodes = {"nodes": list(queue.nodes)}
     return {"name": queue.name, "ewt_s": queue.ewt, **between, **whole_run, **nodes}
 
 

@@ -46,7 +46,9 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     if not isinstance(shared, bool):
         s.add_fault("shared_bandwidth", "true or false", shared)
     physical = "now_s" in s.values
-    now = s.whole("now_s", 0, most=LATEST) if physical else 0
+    now = 0
+    if physical:
+        now = s.whole("now_s", 0, most=LATEST)
     file_system = _number(s, "file_system_mb_s", needed=physical)
     node = _number(s, "node_mb_s", needed=physical)
     description = s.text("description", "")
@@ -96,7 +98,10 @@ def _number(s: Table, key: str, needed: bool) -> float | None:
 def _jobs(folder: Folder, physical: bool, now: int) -> list[BatchJob | EvictionCandidate]:
     jobs: list[BatchJob | EvictionCandidate] = []
     seen: dict[str, int] = {}
-    rows = folder.rows(JOBS, PHYSICAL) if physical else folder.rows(JOBS, DIRECT, MORE)
+    if physical:
+        rows = folder.rows(JOBS, PHYSICAL)
+    else:
+        rows = folder.rows(JOBS, DIRECT, MORE)
     for row in rows:
         before = len(folder.faults)
         job = _physical(row) if physical else _direct(row)
@@ -144,7 +149,9 @@ def _needed(row: TableRow, column: str) -> float:
 def _seconds(row: TableRow, column: str) -> float | None:
     """Return a number; an int if it is whole, so that it is written without a decimal point."""
     value = row.maybe_number(column)
-    return int(value) if value is not None and value.is_integer() else value
+    if value is not None and value.is_integer():
+        return int(value)
+    return value
 
 
 def write(instance: Instance, folder: str | Path) -> None:
@@ -169,7 +176,10 @@ def write(instance: Instance, folder: str | Path) -> None:
         raise WrongValue(
             f"instance {instance.name!r} has jobs of both forms (BatchJob, EvictionCandidate), but jobs.csv has one form"
         )
-    table = to_csv(PHYSICAL, map(_physical_cells, physical)) if physical else _direct_table(direct)
+    if physical:
+        table = to_csv(PHYSICAL, map(_physical_cells, physical))
+    else:
+        table = _direct_table(direct)
     files = {JOBS: table, SETTINGS: to_toml(_settings(instance, bool(physical)), HEADING)}
     write_files(Path(folder), files, lambda path: read(Folder(path)))
 
@@ -188,10 +198,22 @@ def _settings(instance: Instance, physical: bool) -> dict[str, Any]:
     p = instance.eviction
     head: dict[str, Any] = {"kind": "eviction", "description": instance.description, "source": instance.source}
     values: dict[str, Any] = {name: v for name, v in head.items() if v} | {"nodes_needed": p.nodes_needed}
-    values |= {"nodes_compared": list(instance.nodes_compared)} if instance.nodes_compared else {}
+    if instance.nodes_compared:
+        values |= {"nodes_compared": list(instance.nodes_compared)}
+    else:
+        values |= {}
     values |= {"deadline_s": p.deadline_s, "step_s": p.step_s}
-    values |= {"now_s": p.now} if physical else {}
+    if physical:
+        values |= {"now_s": p.now}
+    else:
+        values |= {}
     for name in ("file_system_mb_s", "node_mb_s"):
-        values |= {name: getattr(p, name)} if getattr(p, name) is not None else {}
-    values |= {"shared_bandwidth": True} if p.shared_bandwidth else {}
+        if getattr(p, name) is not None:
+            values |= {name: getattr(p, name)}
+        else:
+            values |= {}
+    if p.shared_bandwidth:
+        values |= {"shared_bandwidth": True}
+    else:
+        values |= {}
     return values | ({"generator": dict(instance.generator)} if instance.generator else {})

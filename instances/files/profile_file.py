@@ -62,7 +62,9 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
         if time is None or value is None:
             continue
         if time != int(time) or abs(time) > LATEST or (times and time <= times[-1]):
-            after = f" after {times[-1]}" if times else ""
+            after = ""
+            if times:
+                after = f" after {times[-1]}"
             row.add_fault(TIME, f"whole seconds{after}, at most {LATEST}", row.cells[TIME])
             continue
         if column == CARBON and value < 0:
@@ -73,7 +75,10 @@ def read_series(path: str | Path, column: str = EURO) -> StepFunction:
     if not times and not sheet.faults:
         sheet.add_fault(None, "rows", f"at least one value of {column}", None)
     sheet.raise_faults()
-    last = times[-1] - times[-2] if len(times) > 1 else HOUR
+    if len(times) > 1:
+        last = times[-1] - times[-2]
+    else:
+        last = HOUR
     return StepFunction(times, values, times[-1] + last)
 
 
@@ -200,7 +205,9 @@ def read_wishes(path: str | Path, platform: Platform | None = None) -> WishList:
         wishes.append(wish)
     period = settings.get("period_s")
     end = settings.get("end_s")
-    fault = None if sheet.faults else clock_fault(period, end, wishes)
+    fault = None
+    if not sheet.faults:
+        fault = clock_fault(period, end, wishes)
     if fault:
         sheet.add_fault(None, *fault)
     sheet.raise_faults()
@@ -216,10 +223,14 @@ def _settings(sheet: Sheet) -> dict[str, int]:
             continue
         name = parts[1]
         text = parts[2].strip()
-        least = 1 if name == "period_s" else -LATEST
+        least = 1
+        if name != "period_s":
+            least = -LATEST
         seconds = whole_of(text, least, 10**15)
         if seconds is None:
-            more = " above 0" if name == "period_s" else ""
+            more = ""
+            if name == "period_s":
+                more = " above 0"
             sheet.add_fault(number, name, f"whole seconds{more}, such as {COMMENT} {name} = 86400", text or None)
         elif name in settings:
             sheet.add_fault(number, name, "one line of it", "a second one")
@@ -245,7 +256,9 @@ def _check_header(sheet: Sheet) -> None:
 
 def _wish(row: SheetRow) -> Wish:
     time = row.number_in("time_s", "whole seconds")
-    whole = int(time) if time is not None and time == int(time) else 0
+    whole = 0
+    if time is not None and time == int(time):
+        whole = int(time)
     if time is not None and whole != time:
         row.add_fault("time_s", "whole seconds", time)
     if not row.cells["resource"]:
@@ -258,9 +271,12 @@ def _wish(row: SheetRow) -> Wish:
 def profile_csv(wishes: WishList, comment: Iterable[str] = ()) -> str:
     """Return wishes as the text of a profile file."""
     lines = [f"{COMMENT} {comment_line(line)}" for line in comment]
-    lines += [f"{COMMENT} period_s = {wishes.period}"] if wishes.period is not None else []
-    lines += [f"{COMMENT} end_s = {wishes.end}"] if wishes.end is not None else []
-    lines += [f"{COMMENT} origin_s = {wishes.origin}"] if wishes.origin else []
+    if wishes.period is not None:
+        lines += [f"{COMMENT} period_s = {wishes.period}"]
+    if wishes.end is not None:
+        lines += [f"{COMMENT} end_s = {wishes.end}"]
+    if wishes.origin:
+        lines += [f"{COMMENT} origin_s = {wishes.origin}"]
     rows = [(w.time, w.resource, w.share, w.amount, w.nodes) for w in wishes.wishes]
     return "".join(f"{line}\n" for line in lines) + to_csv(COLUMNS, rows)
 
@@ -269,7 +285,8 @@ def wishes_of(profile: DesiredProfile) -> WishList:
     """Return a profile as wishes of amounts: a series for each group and resource with a wish, and for the power."""
     capacity = {g.name: g.capacity for g in profile.platform.groups}
     series = [(n, r, steps, float(capacity[n].get(r, 0))) for (n, r), steps in profile.steps.items()]
-    series += [(EVERY, POWER, profile.power, inf)] if profile.power is not None else []
+    if profile.power is not None:
+        series += [(EVERY, POWER, profile.power, inf)]
     wishes = []
     for nodes, resource, steps, unlimited in series:
         for t, amount in zip(steps.times, steps.amounts, strict=True):
@@ -299,5 +316,6 @@ def write_profile(wishes: WishList | DesiredProfile, path: str | Path, comment: 
         If the file cannot be written.
     """
     path = Path(path)
-    wishes = wishes_of(wishes) if isinstance(wishes, DesiredProfile) else wishes
+    if isinstance(wishes, DesiredProfile):
+        wishes = wishes_of(wishes)
     write_files(path.parent, {path.name: profile_csv(wishes, comment)}, lambda folder: read_wishes(folder / path.name))

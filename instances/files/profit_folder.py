@@ -79,7 +79,9 @@ def read(folder: Folder, drop_impossible: bool = False) -> Instance:
     seasons = dict(_each(profit, "season", _season))
     prices = dict(_each(profit, "price", _price))
     energy = _energy_price(profit)
-    horizon_end = profit.whole("until_s", 1, most=LATEST) if "until_s" in profit.values else None
+    horizon_end = None
+    if "until_s" in profit.values:
+        horizon_end = profit.whole("until_s", 1, most=LATEST)
     watts = _number(profit, "watts_per_core", 0, None)
     default = _default(s, {"cooling": plants, "season": seasons, "price": prices})
     batch = read_batch(folder, drop_impossible)
@@ -176,7 +178,9 @@ def _add_file_faults(table: Table, key: str, error: Exception) -> None:
     elif isinstance(error, WorkloadError):
         table.add_fault(key, "a file of the folder that can be read", str(error))
     else:
-        why = "there is no such file" if isinstance(error, FileNotFoundError) else str(error)
+        why = "there is no such file"
+        if not isinstance(error, FileNotFoundError):
+            why = str(error)
         table.add_fault(key, f"a regular file of the folder ({why})", table.values.get(key))
 
 
@@ -205,7 +209,9 @@ def _energy_price(profit: Table) -> StepFunction | float:
 def _default(settings: Table, axes: Mapping[str, Mapping[str, object]]) -> str:
     name = settings.text("scenario")
     try:
-        return ",".join(known(name, axes)) if name else ""
+        if name:
+            return ",".join(known(name, axes))
+        return ""
     except UnknownScenario as e:
         settings.add_fault("scenario", ",".join(axes), str(e))
         return ""
@@ -213,7 +219,9 @@ def _default(settings: Table, axes: Mapping[str, Mapping[str, object]]) -> str:
 
 def _check_jobs(folder: Folder, batch: Batch, watts_per_core: float | None) -> None:
     """Record as faults: jobs without a power, and jobs with a power but without cores."""
-    missing = [j for j in batch.jobs if j.power is None] if watts_per_core is None else []
+    missing = []
+    if watts_per_core is None:
+        missing = [j for j in batch.jobs if j.power is None]
     for job in missing[:SHOWN]:
         batch.rows[job.id].add_fault(
             "power", "the power of the job in W (or watts_per_core in [profit] of instance.toml)", None
@@ -236,7 +244,10 @@ def _check_running(folder: Folder, running: Iterable[Running], watts_per_core: f
 
 def _made(folder: Folder, centre: Scenarios) -> Profit:
     """Return the default problem, after a check of every season with every cooling plant."""
-    last = max((j.submit for j in centre.jobs.jobs), default=0) if centre.horizon_end is None else centre.horizon_end
+    if centre.horizon_end is None:
+        last = max((j.submit for j in centre.jobs.jobs), default=0)
+    else:
+        last = centre.horizon_end
     begin = centre.jobs.now
     if last <= begin:
         expected = (
@@ -322,8 +333,14 @@ def _settings(instance: Instance, centre: Scenarios) -> dict[str, Any]:
     }
     energy = PRICES_FILE if isinstance(centre.energy_price, StepFunction) else centre.energy_price
     profit: dict[str, Any] = {"energy_price": energy}
-    profit |= {} if centre.horizon_end is None else {"until_s": centre.horizon_end}
-    profit |= {} if centre.watts_per_core is None else {"watts_per_core": centre.watts_per_core}
+    if centre.horizon_end is None:
+        profit |= {}
+    else:
+        profit |= {"until_s": centre.horizon_end}
+    if centre.watts_per_core is None:
+        profit |= {}
+    else:
+        profit |= {"watts_per_core": centre.watts_per_core}
     profit["cooling"] = {word: _plant_table(plant) for word, plant in centre.cooling.items()}
     profit["season"] = {word: {"temperatures": _name(season.file)} for word, season in centre.season.items()}
     profit["price"] = {word: {"core_hour": price} for word, price in centre.price.items()}

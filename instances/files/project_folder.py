@@ -217,7 +217,9 @@ def _check_capacities(resources: Sequence[Resource], tasks: Rows) -> None:
         if None not in exceeded:
             mode, row = modes[0]
             r = str(exceeded[0])
-            others = "; its other modes exceed a capacity, too" if len(modes) > 1 else ""
+            others = ""
+            if len(modes) > 1:
+                others = "; its other modes exceed a capacity, too"
             row.add_fault(r, f"at most the capacity {capacity[r]}", f"{mode.demands[r]} by task {name}{others}")
 
 
@@ -304,7 +306,10 @@ def _settings(instance: Instance) -> dict[str, Any]:
     if instance.project.permutation:
         values["permutation"] = list(instance.project.permutation)
     resources = [_resource_table(r) for r in instance.project.resources]
-    values |= {"resources": resources} if resources else {}
+    if resources:
+        values |= {"resources": resources}
+    else:
+        values |= {}
     return values | ({"generator": dict(instance.generator)} if instance.generator else {})
 
 

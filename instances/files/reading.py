@@ -66,7 +66,10 @@ class TextError(WorkloadError):
         self.field = field
         self.expected = expected
         self.found = found
-        where = f"{path}" if line is None else f"{path}, line {line}"
+        if line is None:
+            where = f"{path}"
+        else:
+            where = f"{path}, line {line}"
         super().__init__(f"{where}: {said or f'expected {expected}, found {found}'}")
 
 
@@ -85,7 +88,9 @@ def split_lines(text: str) -> list[str]:
     ['a', 'b\x0c', 'c']
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines if lines[-1] else lines[:-1]
+    if lines[-1]:
+        return lines
+    return lines[:-1]
 
 
 def read_text(
@@ -218,7 +223,10 @@ def _chunks(path: str | Path, most: int, longest_line: int | None) -> Iterator[b
     except (OSError, ValueError) as e:  # ValueError: a null character in the name
         if isinstance(e, WorkloadError):
             raise
-        why = e.strerror if isinstance(e, OSError) else str(e)
+        if isinstance(e, OSError):
+            why = e.strerror
+        else:
+            why = str(e)
         raise TextError(path, "file", "a readable file", why, said=f"cannot be read ({why})") from e
 
 
@@ -236,7 +244,10 @@ class _Rejoined(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read the next bytes into ``buffer`` and return their number."""
         data = self.head or self.rest.read(len(buffer))
-        self.head = data[len(buffer) :] if self.head else b""
+        if self.head:
+            self.head = data[len(buffer) :]
+        else:
+            self.head = b""
         data = data[: len(buffer)]
         buffer[: len(data)] = data
         return len(data)
@@ -249,13 +260,18 @@ def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None)
         size += len(chunk)
         if size > most:
             raise TextError(path, "file", f"at most {how_many(most, 'byte', ',')} (unpacked)", "more", lines + 1)
-        ends = b"\n" if b"\n" in chunk else b"\r"
+        ends = b"\r"
+        if b"\n" in chunk:
+            ends = b"\n"
         first = chunk.find(ends)
         if (
             longest_line is not None and unfinished + (len(chunk) if first < 0 else first) > longest_line + 1
         ):  # 1: the \r of \r\n
             raise TextError(path, "line", f"at most {how_many(longest_line, 'byte', ',')} in a line", "more", lines + 1)
-        unfinished = unfinished + len(chunk) if first < 0 else len(chunk) - 1 - chunk.rfind(ends)
+        if first < 0:
+            unfinished = unfinished + len(chunk)
+        else:
+            unfinished = len(chunk) - 1 - chunk.rfind(ends)
         lines += chunk.count(ends)
         if lines > MOST_LINES:
             raise TextError(path, "file", f"at most {MOST_LINES:,} lines", "more", lines)
@@ -279,7 +295,9 @@ def read_json(path: str | Path) -> Any:
 def line_of_long_number(text: str) -> int | None:
     """Return the line of the first number with more than MOST_DIGITS digits, which Python does not convert."""
     match = re.search(rf"(?<!\d)\d{{{MOST_DIGITS + 1}}}", text.replace("_", ""), re.ASCII)
-    return None if match is None else text.count("\n", 0, match.start()) + 1
+    if match is None:
+        return None
+    return text.count("\n", 0, match.start()) + 1
 
 
 def csv_rows(path: str | Path, lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -346,7 +364,9 @@ def whole_of(text: str, least: int = 0, most: int = MOST) -> int | None:
     if len(text) > LONGEST or SIGNED.fullmatch(text) is None:
         return None
     value = int(text)
-    return value if least <= value <= most else None
+    if least <= value <= most:
+        return value
+    return None
 
 
 def number_of(text: str, least: float = -math.inf, most: float = math.inf) -> float | None:
@@ -358,7 +378,9 @@ def number_of(text: str, least: float = -math.inf, most: float = math.inf) -> fl
     if len(text) > LONGEST or DECIMAL.fullmatch(text) is None:
         return None
     value = float(text)
-    return value if math.isfinite(value) and least <= value <= most else None
+    if math.isfinite(value) and least <= value <= most:
+        return value
+    return None
 
 
 def exact_of(text: str) -> int | Fraction | None:
@@ -370,7 +392,9 @@ def exact_of(text: str) -> int | Fraction | None:
     if len(text) > LONGEST or PLAIN.fullmatch(text) is None:
         return None
     value = Fraction(text.rstrip(".") if not text.startswith(".") else f"0{text}")
-    return int(value) if value.denominator == 1 else value
+    if value.denominator == 1:
+        return int(value)
+    return value
 
 
 def whole(field: str, text: str, least: int = 0, most: int = MOST) -> int:
@@ -393,7 +417,9 @@ def number(field: str, text: str, least: float = -math.inf, most: float = MOST) 
     """
     value = number_of(text, least, most)
     if value is None:
-        low = "" if least == -math.inf else f" of at least {least:g}"
+        low = ""
+        if least != -math.inf:
+            low = f" of at least {least:g}"
         raise wrong(field, text, f"a number{low}{' and' if low else ' of'} at most {most:g}")
     return value
 
@@ -404,7 +430,10 @@ def wrong(field: str, value: object, expected: str) -> WrongValue:
     >>> str(wrong("cores", "many", "a whole number"))
     "cores is 'many'; expected a whole number"
     """
-    shown = repr(value[:SHOWN_CHARACTERS]) if isinstance(value, str) else excerpt(value)
+    if isinstance(value, str):
+        shown = repr(value[:SHOWN_CHARACTERS])
+    else:
+        shown = excerpt(value)
     return WrongValue(f"{field} is {shown}; expected {expected}")
 
 
@@ -416,7 +445,10 @@ def json_number_of(value: object, least: float = -MOST, most: float = MOST) -> i
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return value if least <= value <= most else None  # false for NaN
+    # false for NaN
+    if least <= value <= most:
+        return value
+    return None
 
 
 def json_whole_of(value: object, least: int = 0, most: int = MOST) -> int | None:
@@ -426,7 +458,9 @@ def json_whole_of(value: object, least: int = 0, most: int = MOST) -> int | None
     (7, None, None, None)
     """
     number = json_number_of(value, least, most)
-    return number if isinstance(number, int) else None
+    if isinstance(number, int):
+        return number
+    return None
 
 
 def seconds_of(days: str | None, hours: str | None, minutes: str | None, seconds: str | None) -> float:
@@ -480,7 +514,9 @@ class FormatError(SchedlabError, ValueError):
         self.path = path
         self.line = line
         self.found = found
-        shown = repr(found) if found else "nothing"
+        shown = "nothing"
+        if found:
+            shown = repr(found)
         super().__init__(f"{path}, line {line}: expected {expected}, found {shown}")
 
 
@@ -534,13 +570,17 @@ def is_whole(word: str) -> bool:
 def wholes_of(words: Iterable[str]) -> list[int] | None:
     """Return whole numbers of at least 0 with at most MOST_DIGITS_OF_NUMBER digits; None if a word is none."""
     values = [whole_of(word, most=LARGEST_NUMBER) if len(word) <= MOST_DIGITS_OF_NUMBER else None for word in words]
-    return None if None in values else [value for value in values if value is not None]
+    if None in values:
+        return None
+    return [value for value in values if value is not None]
 
 
 def decimal_of(word: str) -> int | Fraction | None:
     """Return a whole or decimal number of at least 0, exactly; None if it is none or a part has more than MOST_DIGITS_OF_NUMBER digits."""
     short = all(len(part) <= MOST_DIGITS_OF_NUMBER for part in word.split("."))
-    return exact_of(word) if short and word[:1].isdigit() else None
+    if short and word[:1].isdigit():
+        return exact_of(word)
+    return None
 
 
 def text_of_file(path: str | Path) -> str:
@@ -596,8 +636,13 @@ class Fault:
     found: object
 
     def __str__(self) -> str:
-        where = self.file if self.line is None else f"{self.file}, line {self.line}"
-        value = "nothing" if self.found is None else excerpt(self.found)
+        if self.line is None:
+            where = self.file
+        else:
+            where = f"{self.file}, line {self.line}"
+        value = "nothing"
+        if self.found is not None:
+            value = excerpt(self.found)
         return shortened(visible(f"{where}, {self.field}: expected {self.expected}, found {value}"))
 
 
@@ -616,7 +661,8 @@ class InstanceError(SchedlabError, ValueError):
         self.path = path
         self.faults = tuple(faults)
         count = how_many(len(faults), "fault")
-        count += f", the first {SHOWN} of them" if len(faults) > SHOWN else ""
+        if len(faults) > SHOWN:
+            count += f", the first {SHOWN} of them"
         super().__init__("\n".join([f"{path}: {count}", *(f"  {fault}" for fault in faults[:SHOWN])]))
 
 
@@ -1042,7 +1088,9 @@ class SheetRow:
             return None
         value = number_of(text)
         if value is None or abs(value) > MOST_NUMBER:
-            limit = "" if value is None else f", at most {MOST_NUMBER:g}"
+            limit = ""
+            if value is not None:
+                limit = f", at most {MOST_NUMBER:g}"
             self.add_fault(column, expected + limit, text)
             return None
         return value

@@ -39,7 +39,10 @@ def write_whole(path: Path, content: str | bytes, *, name_synced: bool = True) -
     OSError
         The file cannot be written; an existing file is unchanged.
     """
-    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    if isinstance(content, str):
+        data = content.encode(errors="backslashreplace")
+    else:
+        data = content
     with whole_file(path, "wb", name_synced=name_synced) as f:
         f.write(data)
 

@@ -111,7 +111,9 @@ def is_batsim(values: object) -> bool:
     if not isinstance(values, dict):
         return False
     jobs = values.get("jobs")
-    first = jobs[0] if isinstance(jobs, list) and jobs else None
+    first = None
+    if isinstance(jobs, list) and jobs:
+        first = jobs[0]
     return "nb_res" in values or "profiles" in values or (isinstance(first, dict) and "subtime" in first)
 
 
@@ -132,7 +134,9 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
     WorkloadError
         A unit requests something else than one core: the resources of Batsim are identical and are not shared.
     """
-    cores = workload.resources.index("cores") if "cores" in workload.resources else None
+    cores = None
+    if "cores" in workload.resources:
+        cores = workload.resources.index("cores")
     if (
         cores is None
         or (workload.request[:, cores] != 1).any()
@@ -143,7 +147,9 @@ def write_batsim(workload: Workload, nodes: int, path: str | Path) -> None:
     rows = [workload.job(k) for k in range(len(workload))]
     asks = next((j for j in rows if any(getattr(j, name) for name in PLACE_FIELDS)), None)
     if asks is not None or any(q.nodes for q in workload.queues):
-        who = "a queue with nodes of its own" if asks is None else f"job {asks.id!r}"
+        who = "a queue with nodes of its own"
+        if asks is not None:
+            who = f"job {asks.id!r}"
         raise WorkloadError(f"{workload.name}: {who} asks for nodes, features or licences, which Batsim does not have")
     profiles = {f"delay{j.runtime}": {"type": "delay", "delay": j.runtime} for j in rows}
     jobs = [
@@ -273,4 +279,6 @@ class Profiles:
 def _seconds(value: object) -> float | None:
     """Return a number of seconds (-1 for unknown is allowed); None for any other value."""
     seconds = json_number_of(value)
-    return None if seconds is None else float(seconds)
+    if seconds is None:
+        return None
+    return float(seconds)

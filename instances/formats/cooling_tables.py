@@ -180,4 +180,6 @@ def cooling_csv(table: Cooling, comment: Iterable[str] = ()) -> str:
 
 
 def _plain(value: float) -> str:
-    return str(int(value)) if value == int(value) else repr(value)
+    if value == int(value):
+        return str(int(value))
+    return repr(value)

@@ -113,7 +113,9 @@ def eurora_trace(path: str | Path) -> Trace:
         "the power of a job was predicted by a model, not measured",
     ]
     trace = Trace.of_columns(Path(path).stem, "eurora", jobs, RESOURCES, bad, notes)
-    midnight = int(trace.submit.min()) // DAY * DAY if len(trace) else 0
+    midnight = 0
+    if len(trace):
+        midnight = int(trace.submit.min()) // DAY * DAY
     offset = int(ZONE.utcoffset(None).total_seconds())
     return replace(
         trace,
@@ -136,7 +138,9 @@ def _job(row: Mapping[str, str]) -> Logged:
             raise WrongValue(
                 f"{column} is {row[column][:40]!r}; expected {how_many(units, 'number')}, one per node as in cores_per_node"
             )
-    changed = [UNEQUAL] if any(len(set(values)) > 1 for values in amounts.values()) else []
+    changed = []
+    if any(len(set(values)) > 1 for values in amounts.values()):
+        changed = [UNEQUAL]
     if units != _whole("req_nodes", row["req_nodes"]):
         changed.append(OTHER_NODES)
     request = {r: max(values, default=0) for r, values in amounts.items()}

@@ -90,7 +90,10 @@ def is_header(line: str) -> bool:
 
 def job_table_trace(path: str | Path, columns: Sequence[str] = (), zone: tzinfo = UTC) -> Trace:
     """Read a table of jobs before the common repairs; ``columns``: a map of its columns, see ``column_map``."""
-    header, rows = _parquet(path) if is_parquet(path) else _csv(path)
+    if is_parquet(path):
+        header, rows = _parquet(path)
+    else:
+        header, rows = _csv(path)
     if columns:
         return _mapped(path, column_map(columns, zone), header, rows)
     resources = _resources(path, header)
@@ -130,7 +133,9 @@ def _mapped(path: str | Path, columns: ColumnMap, header: Sequence[str], rows: I
             bad.append(BadLine(str(path), number, str(e)))
     trace = Trace.of_columns(Path(path).name.partition(".")[0], "table", jobs, columns.resources, bad)
     unix = len(trace) > 0 and bool(np.nanmin(trace.submit, initial=np.inf) >= EPOCH)
-    partition = trace.queue if "queue" in columns.sources else None
+    partition = None
+    if "queue" in columns.sources:
+        partition = trace.queue
     return replace(trace, unix_start=0 if unix else None, zone=columns.zone, partition=partition)
 
 
@@ -170,7 +175,10 @@ def site_table(workload: Workload, numbers: Callable[[list[Any], str], Any]) -> 
     columns: dict[str, Any] = {}
     for name in columns_with_values(rows):
         values = [row.get(name) for row in rows]
-        columns[name] = numbers(values, "Int64") if is_number_column(name) else values
+        if is_number_column(name):
+            columns[name] = numbers(values, "Int64")
+        else:
+            columns[name] = values
     return columns
 
 
@@ -258,8 +266,12 @@ def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:
     start = _number(row, "start")
     eligible = MISSING
     if recorded is not None:
-        start = recorded.start if math.isnan(start) and recorded.start is not None else start
-        eligible = MISSING if recorded.eligible is None else recorded.eligible
+        if math.isnan(start) and recorded.start is not None:
+            start = recorded.start
+        if recorded.eligible is None:
+            eligible = MISSING
+        else:
+            eligible = recorded.eligible
     return Logged(
         id=_text(row, "id"),
         submit=_number(row, "submit"),
@@ -281,7 +293,9 @@ def _job(row: dict[str, object], resources: Sequence[str]) -> Logged:
 
 def _text(row: dict[str, object], column: str) -> str:
     value = row.get(column)
-    return "" if value is None else str(value)
+    if value is None:
+        return ""
+    return str(value)
 
 
 def _number(row: dict[str, object], column: str, expected: str = NUMBER) -> float:
@@ -289,7 +303,10 @@ def _number(row: dict[str, object], column: str, expected: str = NUMBER) -> floa
     value = row.get(column, "")
     if value is None or value == "" or value != value:
         return MISSING
-    number = number_of(value.strip(), -MOST, MOST) if isinstance(value, str) else json_number_of(value, -MOST, MOST)
+    if isinstance(value, str):
+        number = number_of(value.strip(), -MOST, MOST)
+    else:
+        number = json_number_of(value, -MOST, MOST)
     if number is None:
         raise wrong(column, value, expected)
     return float(number)
@@ -346,7 +363,9 @@ class ColumnMap:
 
     def job(self, row: Mapping[str, Any]) -> Logged:
         """Read a row. Raises WrongValue."""
-        units = self._whole(row, "units", 1) if "units" in self.sources else 1
+        units = 1
+        if "units" in self.sources:
+            units = self._whole(row, "units", 1)
         submit, start, end, eligible = (self._time(row, name) for name in TIMES)
         runtime = self._length(row, "runtime")
         if math.isnan(runtime) and end >= start:
@@ -376,22 +395,30 @@ class ColumnMap:
     def _value(self, row: Mapping[str, Any], name: str) -> Any:
         """Return a value, None if the map has no such name or the cell is empty."""
         source = self.sources.get(name)
-        value = None if source is None else row[source.column]
+        value = None
+        if source is not None:
+            value = row[source.column]
         if value is None or value != value:  # NaN, NaT
             return None
-        return None if isinstance(value, str) and is_unknown(value.strip()) else value
+        if isinstance(value, str) and is_unknown(value.strip()):
+            return None
+        return value
 
     def _scaled(self, name: str, value: Any) -> Any:
         factor = self.sources[name].factor
         if factor == 1:
             return value
         number = _number_of(value)
-        return value if number is None else math.ceil(number * factor)
+        if number is None:
+            return value
+        return math.ceil(number * factor)
 
     def _text(self, row: Mapping[str, Any], name: str) -> str:
         value = self._value(row, name)
         whole = isinstance(value, float) and value.is_integer()  # numbers with gaps are floats in many tables
-        return "" if value is None else str(int(value) if whole else value)
+        if value is None:
+            return ""
+        return str(int(value) if whole else value)
 
     def _number(self, row: Mapping[str, Any], name: str) -> float:
         value = self._value(row, name)
@@ -408,7 +435,9 @@ class ColumnMap:
             return 0
         if amount < 0:
             raise wrong(self.sources[name].column, amount, "a number of at least 0")
-        shares = units if self.sources[name].per_unit and units else 1
+        shares = 1
+        if self.sources[name].per_unit and units:
+            shares = units
         return math.ceil(amount / shares)
 
     def _length(self, row: Mapping[str, Any], name: str) -> float:
@@ -424,7 +453,9 @@ class ColumnMap:
             return float(seconds())
         number = _number_of(value)
         if number is not None and number >= 2**32 - 2:  # Slurm's INFINITE and NO_VAL
-            return UNLIMITED if number == 2**32 - 1 else MISSING
+            if number == 2**32 - 1:
+                return UNLIMITED
+            return MISSING
         return self._number(row, name)
 
     def _time(self, row: Mapping[str, Any], name: str) -> float:
@@ -471,7 +502,9 @@ def _number_of(value: object) -> float | None:
         return None
     if isinstance(value, str):
         return number_of(value.strip())
-    return float(value) if isinstance(value, int | float) or hasattr(value, "__float__") else None
+    if isinstance(value, int | float) or hasattr(value, "__float__"):
+        return float(value)
+    return None
 
 
 KNOWN: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -255,7 +255,10 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     eligible = _moment(values, "etime")
     start = _moment(values, "start")
     end = _moment(values, "end")
-    start = start if start > 0 else MISSING
+    if start > 0:
+        start = start
+    else:
+        start = MISSING
     chunks = geometry(values)
     units, request = chunks[0]
     limit = values.get("Resource_List.walltime", "")
@@ -269,7 +272,10 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         why = "it is a job array, whose subjobs have records of their own"
     elif start != start and not took:
         why = NEVER_STARTED
-    runtime = duration(took) if took else MISSING
+    if took:
+        runtime = duration(took)
+    else:
+        runtime = MISSING
     if end >= start:
         runtime = end - start
     return Logged(
@@ -327,7 +333,9 @@ def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | 
         reservation=values.get("resvID", values.get("resvname", "")),
         dependencies=conditions,
     )
-    return None if asked == NOTHING else asked
+    if asked == NOTHING:
+        return None
+    return asked
 
 
 def _torque_parts(values: Mapping[str, str]) -> list[list[str]]:
@@ -343,7 +351,9 @@ def _torque_parts(values: Mapping[str, str]) -> list[list[str]]:
 def _account(values: Mapping[str, str]) -> str:
     """Return the account that is charged; of jobs without one, the project."""
     project = values.get("project", "")
-    named = "" if project == NO_PROJECT else project
+    named = ""
+    if project != NO_PROJECT:
+        named = project
     return values.get("account") or values.get("Account_Name") or named
 
 
@@ -366,9 +376,13 @@ def _recorded(values: Mapping[str, str]) -> Recorded | None:
     """Return the hosts of a job, each once, and its state by its exit status."""
     hosts = dict.fromkeys(part.partition("/")[0] for part in values.get("exec_host", "").split("+"))
     status = values.get("Exit_status", "")
-    state = "COMPLETED" if status == "0" else "FAILED"
+    state = "FAILED"
+    if status == "0":
+        state = "COMPLETED"
     recorded = Recorded(nodes=",".join(filter(None, hosts)), state=state if status else "")
-    return None if recorded == NOTHING_RECORDED else recorded
+    if recorded == NOTHING_RECORDED:
+        return None
+    return recorded
 
 
 def _placement(values: Mapping[str, str], units: int) -> tuple[str, ...]:
@@ -403,14 +417,18 @@ def geometry(values: Mapping[str, str]) -> list[Chunk]:
             if resource != "cores" and amount and not any(c.request[resource] for c in chunks):
                 share = -(-amount // max(sum(c.units for c in chunks), 1))
                 chunks = [Chunk(c.units, {**c.request, resource: share}) for c in chunks]
-        return chunks if listed["select"] else [_with_memory_of_processes(c, listed["pmem"]) for c in chunks]
+        if listed["select"]:
+            return chunks
+        return [_with_memory_of_processes(c, listed["pmem"]) for c in chunks]
     total = _totals(listed)
     if listed["procs"]:
         units, total["cores"] = (amount_of("procs", listed["procs"]),) * 2
     elif listed["nodect"]:
         units = amount_of("nodect", listed["nodect"])
     else:
-        units = 1 if listed["ncpus"] else 0
+        units = 0
+        if listed["ncpus"]:
+            units = 1
     if not total["cores"] and values.get("exec_host"):
         hosts = [part.partition("/") for part in values["exec_host"].split("+")]
         total["cores"] = sum(_cores_of_slots(slots) for host, _, slots in hosts if host)
@@ -488,7 +506,9 @@ def amount_of(key: str, text: str) -> int:
             raise wrong(key, text, "a whole number")
         return value
     match = SIZE.fullmatch(text)
-    amount = whole_of(match[1]) if match else None
+    amount = None
+    if match:
+        amount = whole_of(match[1])
     if match is None or amount is None:
         raise wrong(key, text, "a size such as 14gb")
     size = amount * BYTES[match[2].lower()] * (WORD if match[3].lower() == "w" else 1)
@@ -511,7 +531,9 @@ def _moment(values: Mapping[str, str], *keys: str) -> float:
 
 def duration(text: str) -> float:
     """Convert D:HH:MM:SS, HH:MM:SS, MM:SS or plain seconds to s."""
-    match = DURATION.fullmatch(text) if len(text) <= 18 else None
+    match = None
+    if len(text) <= 18:
+        match = DURATION.fullmatch(text)
     if match is None:
         raise WrongValue(f"walltime is {text[:40]!r}; expected a duration such as 04:00:00")
     days, hours, minutes, seconds = match.groups()

@@ -23,7 +23,9 @@ STATES = {"Pass": "COMPLETED", "Killed": "CANCELLED", "Failed": "FAILED"}
 
 def is_philly(values: object) -> bool:
     """Check whether JSON values are those of the log: a list whose first job has its keys."""
-    first = values[0] if isinstance(values, list) and values else None
+    first = None
+    if isinstance(values, list) and values:
+        first = values[0]
     return isinstance(first, dict) and {"jobid", "submitted_time", "attempts"} <= first.keys()
 
 
@@ -71,7 +73,9 @@ def _job(job: object, zone: tzinfo) -> Logged:
         raise wrong("the job", job, "an object with jobid, submitted_time and attempts")
     attempts = [each for each in job["attempts"] if isinstance(each, dict)]
     submit = _time(job, "submitted_time", zone)
-    last: Mapping[str, Any] = attempts[-1] if attempts else {}
+    last: Mapping[str, Any] = {}
+    if attempts:
+        last = attempts[-1]
     start = _time(last, "start_time", zone)
     end = _time(last, "end_time", zone)
     chunks = merged((1, {"gpus": n}) for n in _gpus(last).values())
@@ -100,7 +104,9 @@ def _job(job: object, zone: tzinfo) -> Logged:
 def _gpus(attempt: Mapping[str, Any]) -> dict[str, int]:
     """Return server -> number of GPUs of an attempt."""
     detail = attempt.get("detail")
-    servers: Sequence[Any] = detail if isinstance(detail, list) else []
+    servers: Sequence[Any] = []
+    if isinstance(detail, list):
+        servers = detail
     return {
         str(each.get("ip")): len(each["gpus"])
         for each in servers

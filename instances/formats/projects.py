@@ -172,7 +172,9 @@ def _resource_counts(lines: Sequence[NumberedLine]) -> tuple[int, int]:
     for kind in ("renewable", "nonrenewable", "doubly constrained"):
         line = next((x for x in lines if re.match(rf"\s*-\s*{kind}", x.text)), lines[0])
         match = re.search(r":\s*(\w+)", line.text)
-        count = whole_of(match[1], most=MOST) if match else None
+        count = None
+        if match:
+            count = whole_of(match[1], most=MOST)
         if count is None:
             raise line.error(f"a line '- {kind} : number', at most {MOST:,}")
         counts.append(count)
@@ -526,8 +528,12 @@ def read_imopse(path: str | Path) -> Project:
     links: list[tuple[str, str]] = []
     for line in _table(lines, "TaskID"):
         skill = SKILL.search(line.text)
-        head = wholes_of(line.text[: skill.start()].split()) if skill else None
-        before = wholes_of(line.text[skill.end() :].split()) if skill else None
+        head = None
+        if skill:
+            head = wholes_of(line.text[: skill.start()].split())
+        before = None
+        if skill:
+            before = wholes_of(line.text[skill.end() :].split())
         if skill is None or head is None or before is None or len(head) != 2:
             raise line.error("the number of a task, its duration, its skill with a level, and its predecessors")
         able = [person for person, known in skills.items() if known.get(skill[1], -1) >= int(skill[2])]
@@ -589,15 +595,17 @@ def read_mslib(path: str | Path) -> Project:
     """
     lines = numbered_lines(path)
     project = _module(lines, "project module")
-    head = (
-        project[0].numbers("the numbers of activities, resources, skills and skill levels", least=4) if project else []
-    )
+    head = []
+    if project:
+        head = project[0].numbers("the numbers of activities, resources, skills and skill levels", least=4)
     if not head:
         raise end_error(lines, "the numbers of activities, resources, skills and skill levels")
     activities, persons, skills = head[:3]
     if max(activities, persons, skills) > MOST:
         raise project[0].error(f"numbers up to {MOST:,}")
-    rows = project[-activities:] if activities else []
+    rows = []
+    if activities:
+        rows = project[-activities:]
     if len(project) < activities + 1:
         raise end_error(project, f"{how_many(activities, 'line')}, one per activity")
     has = _matrix(lines, "workforce module", persons, skills)
@@ -633,7 +641,9 @@ def _module(lines: Sequence[NumberedLine], title: str) -> list[NumberedLine]:
 def _title(line: NumberedLine) -> str:
     """Return the title of a module in a line, without its backslashes and asterisks; "" for other lines."""
     text = line.text.strip()
-    return text.strip("\\* ").lower() if text.startswith("\\*") else ""
+    if text.startswith("\\*"):
+        return text.strip("\\* ").lower()
+    return ""
 
 
 def _matrix(lines: Sequence[NumberedLine], title: str, count: int, columns: int) -> list[list[int]]:

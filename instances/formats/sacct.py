@@ -185,7 +185,8 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     trace = replace(trace, report=trace.report.and_also(notes=_missing_attempts(trace, jobs, attempts)))
     if trace.site is not None:
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
-    trace = trace if survivors is None else trace.keep(survivors)
+    if survivors is not None:
+        trace = trace.keep(survivors)
     counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
 
@@ -313,14 +314,18 @@ class _Jobs:
         if "." in row.cells["JobID"].partition("[")[0]:  # a long list of tasks ends with ...
             return None
         job = _job(row.cells, self.zone)
-        return replace(job, changed=(*job.changed, REJOINED)) if row.rejoined else job
+        if row.rejoined:
+            return replace(job, changed=(*job.changed, REJOINED))
+        return job
 
     def _add(self, job: Logged, cells: Mapping[str, str]) -> None:
         """Add a job; of a heterogeneous one its components are kept until the end of the file, with one row for all."""
         match = COMPONENT.fullmatch(job.id)
         interrupted = state_of(cells.get("State", "")) in INTERRUPTED
         cluster = cells.get("Cluster", "")
-        name = "" if match is None else f"{cluster} {match[1]}"
+        name = ""
+        if match is not None:
+            name = f"{cluster} {match[1]}"
         if match is None or name not in self.parts:
             restarts = whole_of(cells.get("Restarts", "")) or 0
             self._append(job, interrupted, self.clusters.setdefault(cluster, len(self.clusters)), restarts)
@@ -354,7 +359,9 @@ class _Jobs:
 
 def text_or_brace(path: str | Path) -> Iterator[str]:
     """Yield the lines of a text; of JSON, which may be one long line, only its first brace."""
-    return iter(["{"]) if begins_with(path, "{") else each_line(path)
+    if begins_with(path, "{"):
+        return iter(["{"])
+    return each_line(path)
 
 
 class _Component(NamedTuple):
@@ -412,13 +419,18 @@ def _by_job(attempts: Iterable[_HetAttempt]) -> list[list[_HetAttempt]]:
 
 
 def _known(time: float, otherwise: float) -> float:
-    return otherwise if math.isnan(time) else time
+    if math.isnan(time):
+        return otherwise
+    return time
 
 
 def _check_columns(path: str | Path, line: int, header: Sequence[str]) -> None:
     for one_of in NEEDED:
         if not any(c in header for c in one_of):
-            where = f"{path}, line {line}" if line else f"{path}"
+            if line:
+                where = f"{path}, line {line}"
+            else:
+                where = f"{path}"
             raise WorkloadError(f"{where}: there is no column {' or '.join(one_of)}; {EXPECTED}")
 
 
@@ -443,7 +455,9 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
         own if job.recorded is None or job.recorded.cpus is None else job.recorded.cpus
         for own, job in zip(shares, listed, strict=True)
     ]
-    cpus = None if had == shares else sum(had)
+    cpus = None
+    if had != shares:
+        cpus = sum(had)
     return replace(
         first,
         id=job_id,
@@ -557,7 +571,10 @@ def _since_first_submission(trace: Trace, first: Mapping[int, int]) -> Trace:
 def _attempt(trace: Trace, row: int) -> RecordedAttempt:
     start = float(trace.start[row])
     end = start + float(trace.runtime[row])
-    recorded = NOTHING_RECORDED if trace.site is None else trace.site.recorded(row)
+    if trace.site is None:
+        recorded = NOTHING_RECORDED
+    else:
+        recorded = trace.site.recorded(row)
     submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (float(trace.submit[row]), start, end))
     return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
 
@@ -569,7 +586,9 @@ def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[n
 def _array(name: str) -> str:
     """Return the name of the job array of a job such as ``123_4`` or ``123_[5-9]``; empty if it is in none."""
     match = re.fullmatch(r"(.+)_(?:\d+|\[[^\]]*\])", name, re.ASCII)
-    return match[1] if match else ""
+    if match:
+        return match[1]
+    return ""
 
 
 def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
@@ -580,7 +599,9 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     times = _times(row, zone)
     asked = _asked(row, times.submit, zone)
     cpus = _cpus(row) or _cpus_of_line(asked)
-    units = max(_nodes(row) or _nodes_of_line(asked), 1) if cpus else 0
+    units = 0
+    if cpus:
+        units = max(_nodes(row) or _nodes_of_line(asked), 1)
     if units > 1 and not _tells_nodes_asked_for(row):
         asked = replace(asked or NOTHING, min_nodes=units)
     changed = list(times.changed)
@@ -590,7 +611,8 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
         request, types, whole = _request(row, units, cpus)
         if asked is not None and not any(row.get(column) for column in AMOUNTS):
             request, types = _with_line(request, asked, units, cpus)
-        changed += [WHOLE_MEMORY] if whole else []
+        if whole:
+            changed += [WHOLE_MEMORY]
     why = times.why
     if not why and not cpus:
         why = NO_CPUS
@@ -631,7 +653,9 @@ def _tells_nodes_asked_for(row: Mapping[str, str]) -> bool:
 
 
 def _nodes_of_line(asked: SiteRequest | None) -> int:
-    return 0 if asked is None else asked.min_nodes or 0
+    if asked is None:
+        return 0
+    return asked.min_nodes or 0
 
 
 def _with_line(
@@ -674,7 +698,9 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:
         asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
-    return None if asked == NOTHING else asked
+    if asked == NOTHING:
+        return None
+    return asked
 
 
 @lru_cache(4096)
@@ -714,7 +740,10 @@ def _gres(resources: Mapping[str, str]) -> tuple[Gres, ...]:
     for name, amount in amounts.items():
         own, _, kind = name.partition(":")
         of_types = sum(n for other, n in amounts.items() if other.startswith(f"{own}:"))
-        count = amount if kind else amount - of_types
+        if kind:
+            count = amount
+        else:
+            count = amount - of_types
         if count > 0:
             requests.append(Gres(own, kind, count, "job"))
     return tuple(requests)
@@ -752,10 +781,12 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
         start = end - elapsed
     if start < submit:
         second = later_fold(row["Start"], zone, submit)
-        start = start if math.isnan(second) else second
+        if not math.isnan(second):
+            start = second
     if end < start:
         second = later_fold(row["End"], zone, start)
-        end = end if math.isnan(second) else second
+        if not math.isnan(second):
+            end = second
     if elapsed >= 0 and abs(end - start - elapsed) > 1:
         start, end = _in_equal_hours(row, zone, start, end, elapsed)
     why = _never_ran(row, state, start, elapsed if elapsed >= 0 else end - start)
@@ -764,7 +795,8 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
     if math.isnan(elapsed) and end >= start:
         suspended = _suspended(row)
         runtime = max(end - start - suspended, 0.0)
-        changed += [SUSPENDED] if suspended else []
+        if suspended:
+            changed += [SUSPENDED]
     elif abs(end - start - elapsed) > 1:
         changed.append(OTHER_SPAN)
     if not why and (state in RUNNING or (not state and "End" in row)) and math.isnan(end):
@@ -790,7 +822,9 @@ def _in_equal_hours(
 def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) -> str:
     """Return why a job never ran; "" if it did. ``took``: seconds that it ran, NaN if unknown."""
     if state in WAITING:
-        return STILL_WAITED if state == "PENDING" else NEVER_STARTED
+        if state == "PENDING":
+            return STILL_WAITED
+        return NEVER_STARTED
     never = math.isnan(start)
     if not never and not took > 0 and state not in RUNNING:
         allocated = [row[column] for column in ALLOCATED if column in row]
@@ -802,7 +836,9 @@ def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) ->
             never = state in UNFINISHED
     if not never:
         return ""
-    return CANCELLED_WAITING if state in CANCELLED else NEVER_STARTED
+    if state in CANCELLED:
+        return CANCELLED_WAITING
+    return NEVER_STARTED
 
 
 def _elapsed(row: Mapping[str, str]) -> float:
@@ -815,7 +851,9 @@ def _elapsed(row: Mapping[str, str]) -> float:
 
 def _suspended(row: Mapping[str, str]) -> float:
     text = row.get("Suspended", "")
-    return 0.0 if is_unknown(text) else _duration("Suspended", text, 60)
+    if is_unknown(text):
+        return 0.0
+    return _duration("Suspended", text, 60)
 
 
 def _walltime(row: Mapping[str, str]) -> float:
@@ -823,7 +861,9 @@ def _walltime(row: Mapping[str, str]) -> float:
         text = row.get(column, "")
         if not is_unknown(text):
             limit = _duration(column, text, 60)
-            return UNLIMITED if math.isinf(limit) else limit
+            if math.isinf(limit):
+                return UNLIMITED
+            return limit
     return MISSING
 
 
@@ -866,12 +906,16 @@ def _cpus(row: Mapping[str, str]) -> int:
 
 def _tres_count(row: Mapping[str, str], column: str, name: str) -> int:
     amounts = tres(row.get(column, ""))
-    return _counted(column, amounts[name]) if name in amounts else 0
+    if name in amounts:
+        return _counted(column, amounts[name])
+    return 0
 
 
 def _count(row: Mapping[str, str], column: str) -> int:
     text = row.get(column, "")
-    return 0 if is_unknown(text) else _counted(column, text)
+    if is_unknown(text):
+        return 0
+    return _counted(column, text)
 
 
 def _counted(column: str, text: str) -> int:

@@ -114,7 +114,9 @@ class Table:
         cells = line.split(self.delimiter)
         if len(cells) == len(self.columns) + 1 and not cells[-1].strip():  # --parsable has a delimiter at the end
             cells.pop()
-        return cells if len(cells) == len(self.columns) else None
+        if len(cells) == len(self.columns):
+            return cells
+        return None
 
     def row(self, text: str) -> tuple[list[str], bool] | None:
         """Return the cells of a row, one for each column, and whether cells were joined; None if nothing fits."""
@@ -123,7 +125,9 @@ class Table:
         if spare < 0 or spare > MOST_EXTRA:
             return None
         whole = (cells, spare)
-        without_end = [(cells[:-1], spare - 1)] if spare and not cells[-1].strip() else []
+        without_end = []
+        if spare and not cells[-1].strip():
+            without_end = [(cells[:-1], spare - 1)]
         for some, extra in [*without_end, whole] if self.ends else [whole, *without_end]:
             fitted = self._fitted(some, extra)
             if fitted is not None:
@@ -138,7 +142,9 @@ class Table:
         for column in reversed(range(n)):
             now = [False] * (spare + 1)
             for spent in range(spare + 1):
-                most = spare - spent if self.joinable[column] else 0
+                most = 0
+                if self.joinable[column]:
+                    most = spare - spent
                 for joined in self._joins(column, cells, column + spent, most):
                     if after[spent + joined] and self._has_form(column, cells, column + spent, joined):
                         fits[column][spent] = joined
@@ -242,13 +248,19 @@ def header_of(line: str) -> tuple[list[str], str] | None:
     if first is None:
         return None
     second = NAME.search(text, first.end())
-    delimiter = text[first.end() : second.start()] if second else ""
+    delimiter = ""
+    if second:
+        delimiter = text[first.end() : second.start()]
     if not delimiter.strip(" ") and "\t" not in delimiter:
         names = canonical(text.split())
-        return (names, "") if "JobID" in names and len(names) > 1 else None
+        if "JobID" in names and len(names) > 1:
+            return (names, "")
+        return None
     parts = text.removesuffix(delimiter).split(delimiter)
     names = canonical(parts)
-    return (names, delimiter) if "JobID" in names else None
+    if "JobID" in names:
+        return (names, delimiter)
+    return None
 
 
 def is_header_without_job(line: str) -> bool:
@@ -349,8 +361,12 @@ def _with_its_begin(
     if begin == len(waiting) - 1:
         return None
     cells = table.plain_row("\n".join(line for _, line in waiting[begin:]))
-    made = None if cells is None else _readable(_row(table, waiting[begin][0], cells, True), read)
-    return None if made is None else (made, begin)
+    made = None
+    if cells is not None:
+        made = _readable(_row(table, waiting[begin][0], cells, True), read)
+    if made is None:
+        return None
+    return (made, begin)
 
 
 def _joined(
@@ -438,7 +454,10 @@ def completion_rows(lines: Iterable[tuple[int, str]]) -> Iterator[Row | Refused]
         cells = {COMPLETION[key]: text for key, text in values.items() if COMPLETION[key]}
         job = values["JobId"]
         array = values.get("ArrayJobId", "0")
-        cells["JobID"] = job if array in ("", "0") else f"{array}_{values.get('ArrayTaskId', job)}"
+        if array in ("", "0"):
+            cells["JobID"] = job
+        else:
+            cells["JobID"] = f"{array}_{values.get('ArrayTaskId', job)}"
         cells["User"] = re.sub(r"\(\d+\)$", "", cells.get("User", ""))
         yield Row(number, cells, False)
 
@@ -481,20 +500,40 @@ def _database_cells(row: Mapping[str, str]) -> dict[str, str]:
     cells = {ours: row.get(theirs, "") for theirs, ours in DATABASE.items()}
     array = _plain_number(row.get("id_array_job", ""))
     task = _plain_number(row.get("id_array_task", ""))
-    cells["JobID"] = f"{array}_{task}" if array and task is not None and task < MOST_TASK else row["id_job"]
+    if array and task is not None and task < MOST_TASK:
+        cells["JobID"] = f"{array}_{task}"
+    else:
+        cells["JobID"] = row["id_job"]
     state = _plain_number(row.get("state", ""))
-    cells["State"] = DATABASE_STATES[state] if state is not None and 0 <= state < len(DATABASE_STATES) else ""
+    if state is not None and 0 <= state < len(DATABASE_STATES):
+        cells["State"] = DATABASE_STATES[state]
+    else:
+        cells["State"] = ""
     for column in ("Submit", "Eligible", "Start", "End"):
-        cells[column] = cells[column] if _plain_number(cells[column]) else "Unknown"
+        if _plain_number(cells[column]):
+            cells[column] = cells[column]
+        else:
+            cells[column] = "Unknown"
     limit = _plain_number(row.get("timelimit", ""))
-    cells["TimelimitRaw"] = "" if limit in (None, INFINITE - 1) else str(limit)
+    if limit in (None, INFINITE - 1):
+        cells["TimelimitRaw"] = ""
+    else:
+        cells["TimelimitRaw"] = str(limit)
     if limit == INFINITE:
         cells["TimelimitRaw"] = "UNLIMITED"
     suspended = _plain_number(row.get("time_suspended", "")) or 0
-    cells["Suspended"] = f"00:00:{suspended}" if suspended else ""
+    if suspended:
+        cells["Suspended"] = f"00:00:{suspended}"
+    else:
+        cells["Suspended"] = ""
     asked = _plain_number(row.get("mem_req", "")) or 0
-    per_node = f"{asked}Mn" if asked else ""
-    cells["ReqMem"] = f"{asked - PER_CPU}Mc" if asked >= PER_CPU else per_node
+    per_node = ""
+    if asked:
+        per_node = f"{asked}Mn"
+    if asked >= PER_CPU:
+        cells["ReqMem"] = f"{asked - PER_CPU}Mc"
+    else:
+        cells["ReqMem"] = per_node
     for theirs, ours in (("tres_alloc", "AllocTRES"), ("tres_req", "ReqTRES")):
         pairs = (pair.partition("=") for pair in row.get(theirs, "").split(",") if "=" in pair)
         cells[ours] = ",".join(f"{DATABASE_TRES[kind]}={n}" for kind, _, n in pairs if kind in DATABASE_TRES)
@@ -552,8 +591,14 @@ def _json_cells(job: object) -> dict[str, str]:
     required = _object(job, "required")
     resources = _object(job, "tres")
     state = job.get("state") or {}
-    current = state.get("current", "") if isinstance(state, dict) else state
-    words = current if isinstance(current, list) else str(current).split()
+    if isinstance(state, dict):
+        current = state.get("current", "")
+    else:
+        current = state
+    if isinstance(current, list):
+        words = current
+    else:
+        words = str(current).split()
     user = job.get("user") or _object(job, "association").get("user") or ""
     cells = {
         "JobID": _json_id(job),
@@ -589,12 +634,17 @@ def _json_cells(job: object) -> dict[str, str]:
     )
     in_one = _number("memory", required.get("memory"), 0)  # before 22.05, of a node, or of a CPU with a flag
     if per_cpu or per_node or in_one:
-        cells["ReqMem"] = f"{per_cpu}Mc" if per_cpu else f"{per_node or in_one}Mn"
+        if per_cpu:
+            cells["ReqMem"] = f"{per_cpu}Mc"
+        else:
+            cells["ReqMem"] = f"{per_node or in_one}Mn"
     return cells
 
 
 def _reservation(value: object) -> str:
-    return str(value.get("name") or "") if isinstance(value, dict) else str(value or "")
+    if isinstance(value, dict):
+        return str(value.get("name") or "")
+    return str(value or "")
 
 
 def _running_tasks(job: Mapping[str, Any]) -> int | None:
@@ -617,14 +667,18 @@ def _json_id(job: Mapping[str, Any]) -> str:
         return str(number)
     task = _number("array.task_id", array.get("task_id"))
     waiting = str(array.get("task") or "")
-    return f"{of_array}_[{waiting}]" if task is None and waiting else f"{of_array}_{task or 0}"
+    if task is None and waiting:
+        return f"{of_array}_[{waiting}]"
+    return f"{of_array}_{task or 0}"
 
 
 def _number(field: str, value: object, default: int | None = None) -> int | None:
     """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``. Raises WrongValue."""
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
-        return _number(field, value.get("number"), default) if known else default
+        if known:
+            return _number(field, value.get("number"), default)
+        return default
     if value is None or isinstance(value, str) or value in NO_VALUES:
         return default
     number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
@@ -635,15 +689,22 @@ def _number(field: str, value: object, default: int | None = None) -> int | None
 
 def _second(field: str, value: object) -> str:
     number = _number(field, value, 0)
-    return str(number) if number else "Unknown"
+    if number:
+        return str(number)
+    return "Unknown"
 
 
 def _limit(value: object) -> str:
-    infinite = value.get("infinite") if isinstance(value, dict) else value in (INFINITE, "INFINITE", "UNLIMITED")
+    if isinstance(value, dict):
+        infinite = value.get("infinite")
+    else:
+        infinite = value in (INFINITE, "INFINITE", "UNLIMITED")
     if infinite:
         return "UNLIMITED"
     number = _number("time.limit", value)
-    return "" if number is None else str(number)
+    if number is None:
+        return ""
+    return str(number)
 
 
 def _tres_text(listed: object) -> str:
@@ -654,7 +715,10 @@ def _tres_text(listed: object) -> str:
     for each in listed if isinstance(listed, list) else []:
         if not isinstance(each, dict) or not isinstance(each.get("type"), str):
             raise wrong("tres", each, "an object with type, name and count")
-        name = f"{each['type']}/{each['name']}" if each.get("name") else each["type"]
+        if each.get("name"):
+            name = f"{each['type']}/{each['name']}"
+        else:
+            name = each["type"]
         count = _number(f"tres {name}", each.get("count"), 0)
         if count is not None and count >= 0:  # negative: not known
             pairs.append(f"{name}={count}")

@@ -152,7 +152,9 @@ def _flexible_steps(line: NumberedLine) -> Steps:
     steps: Steps = []
     at = 1
     for _ in range(values[0]):
-        count = values[at] if at < len(values) else 0
+        count = 0
+        if at < len(values):
+            count = values[at]
         pairs = values[at + 1 : at + 1 + 2 * count]
         if not count or len(pairs) != 2 * count:
             raise line.error(
@@ -270,12 +272,17 @@ def is_flow_shop(lines: Sequence[NumberedLine]) -> bool:
     A job shop has a row per job of twice as many numbers as there are machines.
     """
     rows = [line.text.split() for line in lines if line.begins_with_number()]
-    sizes = wholes_of(rows[0][:2]) if len(rows) > 1 else None
+    sizes = None
+    if len(rows) > 1:
+        sizes = wholes_of(rows[0][:2])
     if sizes is None or len(sizes) < 2:
         return False
     jobs, machines = sizes
     titled = len(rows) < len(lines)  # then a second flow shop in the file is a fault of a flow shop
-    rest = rows[1:] if not titled else rows[1 : machines + 1]
+    if not titled:
+        rest = rows[1:]
+    else:
+        rest = rows[1 : machines + 1]
     return len(rest) == machines and all(len(row) == jobs for row in rest) and (titled or jobs != 2 * machines)
 
 
@@ -391,7 +398,9 @@ def shop_of_taillard(lines: Sequence[NumberedLine]) -> str | None:
     for shop in ("open shop", "job shop"):
         if any(shop in text.replace("-", " ") for text in words):
             return shop
-    return "open shop" if any(text.startswith("processing times") for text in words) else "job shop"
+    if any(text.startswith("processing times") for text in words):
+        return "open shop"
+    return "job shop"
 
 
 def _step(job: int, step: int) -> str:

@@ -95,7 +95,9 @@ def duration(text: str, alone: int = 60) -> float:
     """
     if text.lower() in WITHOUT_LIMIT:
         return math.inf
-    match = DURATION.fullmatch(text) if len(text) <= 24 else None
+    match = None
+    if len(text) <= 24:
+        match = DURATION.fullmatch(text)
     if match is None:
         raise WrongValue(f"{text[:40]!r}; expected a duration such as 1-12:00:00, 1-12:00, 2-00, 30:00 or 90")
     if match["only"]:
@@ -121,8 +123,12 @@ def memory(text: str) -> Memory:
     >>> memory("2147486648Mn"), memory("4Gc"), memory("4G")
     (Memory(megabytes=3000.0, per='cpu'), Memory(megabytes=4096.0, per='cpu'), Memory(megabytes=4096.0, per='job'))
     """
-    match = MEMORY.fullmatch(text) if len(text) <= 40 else None
-    amount = None if match is None else exact_of(match[1])
+    match = None
+    if len(text) <= 40:
+        match = MEMORY.fullmatch(text)
+    amount = None
+    if match is not None:
+        amount = exact_of(match[1])
     if match is None or amount is None:
         raise WrongValue(f"{text[:40]!r}; expected an amount of memory such as 4000M, 4Gc or 16Gn")
     megabytes = amount * MB[match[2].upper()]
@@ -150,8 +156,12 @@ def count(text: str) -> int:
     >>> count("16"), count("1.5K")
     (16, 1500)
     """
-    match = COUNT.fullmatch(text) if len(text) <= 15 else None
-    amount = None if match is None else exact_of(match[1])
+    match = None
+    if len(text) <= 15:
+        match = COUNT.fullmatch(text)
+    amount = None
+    if match is not None:
+        amount = exact_of(match[1])
     if match is None or amount is None:
         raise WrongValue(f"{text[:40]!r}; expected a whole number of at least 0, such as 16 or 2K")
     return math.ceil(amount * THOUSANDS[match[2]])
@@ -165,7 +175,9 @@ def gpus_in(resources: Mapping[str, str]) -> tuple[int, dict[str, int]]:
     """
     kinds = {name[len(GPU) + 1 :]: count(value) for name, value in resources.items() if name.startswith(f"{GPU}:")}
     kinds = {kind: number for kind, number in kinds.items() if number}
-    total = count(resources[GPU]) if GPU in resources else 0
+    total = 0
+    if GPU in resources:
+        total = count(resources[GPU])
     return max(total, sum(kinds.values())), kinds
 
 
@@ -203,10 +215,14 @@ def generic(text: str) -> dict[str, int]:
         if is_unknown(name) or "/" in name or (name in NO_GRES and not entry.startswith("gres")):
             continue
         parts = [part for part in parts if part != "no_consume"]
-        size = COUNT.fullmatch(parts[-1]) if parts else None
+        size = None
+        if parts:
+            size = COUNT.fullmatch(parts[-1])
         amount = 1
         if size is not None:
-            number = exact_of(size[1]) if len(size[0]) <= 15 else None
+            number = None
+            if len(size[0]) <= 15:
+                number = exact_of(size[1])
             if number is None:
                 raise WrongValue(f"{entry[:40]!r}; expected an amount of at most 15 digits")
             amount = math.ceil(number * 1024 ** (" KMGT".index(size[2]) if size[2] else 0))
@@ -243,7 +259,9 @@ def state_of(text: str) -> str:
     >>> state_of("CANCELLED by 1001"), state_of("CANCELLED+"), state_of("NF")
     ('CANCELLED', 'CANCELLED', 'NODE_FAIL')
     """
-    word = text.split(maxsplit=1)[0].upper() if text.strip() else ""
+    word = ""
+    if text.strip():
+        word = text.split(maxsplit=1)[0].upper()
     return SHORT_STATES.get(word, word.rstrip("+"))
 
 
@@ -270,7 +288,9 @@ def moment(text: str, zone: tzinfo) -> float:
     """
     if is_unknown(text) or text == "0":
         return math.nan
-    epoch = number_of(text) if EPOCH.fullmatch(text) else None
+    epoch = None
+    if EPOCH.fullmatch(text):
+        epoch = number_of(text)
     if epoch is not None:
         return epoch
     try:
@@ -293,10 +313,15 @@ def later_fold(text: str, zone: tzinfo, not_before: float) -> float:
         return math.nan
     try:
         at = datetime.fromisoformat(text)
-        second = at.replace(tzinfo=zone, fold=1).timestamp() if at.tzinfo is None else math.nan
+        if at.tzinfo is None:
+            second = at.replace(tzinfo=zone, fold=1).timestamp()
+        else:
+            second = math.nan
     except (ValueError, OverflowError):
         return math.nan
-    return second if second >= not_before else math.nan
+    if second >= not_before:
+        return second
+    return math.nan
 
 
 # --- Limits and amounts, as ``slurm.conf``, ``scontrol`` and ``sacctmgr`` write them.
@@ -321,7 +346,9 @@ def count_limit(text: str) -> int | None:
     >>> count_limit("16"), count_limit("UNLIMITED"), count_limit("-1")
     (16, None, None)
     """
-    return None if text.lower() in NO_LIMIT else count(text)
+    if text.lower() in NO_LIMIT:
+        return None
+    return count(text)
 
 
 def memory_limit(text: str) -> int | None:
@@ -330,7 +357,9 @@ def memory_limit(text: str) -> int | None:
     >>> memory_limit("2800"), memory_limit("4G"), memory_limit("UNLIMITED")
     (2800, 4096, None)
     """
-    return None if text.lower() in NO_LIMIT else math.ceil(memory(text).megabytes) or None
+    if text.lower() in NO_LIMIT:
+        return None
+    return math.ceil(memory(text).megabytes) or None
 
 
 def tres_limits(text: str) -> dict[str, int]:
@@ -349,7 +378,10 @@ def tres_limits(text: str) -> dict[str, int]:
             raise WrongValue(f"{text[:60]!r}; {wrong[:40]!r} is no resource: {hint(wrong.lower(), TRES_NAMES)}")
         if value in NO_LIMIT:
             continue
-        amount = math.ceil(memory(value).megabytes) if name.lower() in ("mem", "vmem") else count(value)
+        if name.lower() in ("mem", "vmem"):
+            amount = math.ceil(memory(value).megabytes)
+        else:
+            amount = count(value)
         limits[name.strip().lower()] = amount
     return limits
 
@@ -363,8 +395,12 @@ def tres_weights(text: str) -> dict[str, float]:
     weights: dict[str, float] = {}
     for pair in filter(None, map(str.strip, text.split(","))):
         name, sign, value = pair.partition("=")
-        match = WEIGHT.fullmatch(value) if sign and len(value) <= 40 else None
-        number = None if match is None else number_of(match[1])
+        match = None
+        if sign and len(value) <= 40:
+            match = WEIGHT.fullmatch(value)
+        number = None
+        if match is not None:
+            number = number_of(match[1])
         if match is None or number is None:
             raise WrongValue(f"{text[:60]!r}; expected names and weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2")
         weights[name.strip().lower()] = float(number) / float(MB[match[2].upper()])
@@ -403,7 +439,9 @@ def names_of_hosts(names: Sequence[str]) -> str | list[str]:
     """
     text = in_ranges(names)
     try:
-        return text if hosts_of(text) == list(names) else list(names)
+        if hosts_of(text) == list(names):
+            return text
+        return list(names)
     except WrongValue:
         return list(names)
 
@@ -488,7 +526,9 @@ def waiting_tasks(text: str, most: int) -> WaitingTasks:
     (WaitingTasks(indices=[1, 2, 3, 8], more=0, limit=2, cut=True), [0, 10, 20])
     """
     listed, percent, limit = re.sub(r"[\[\]\s]", "", text).partition("%")
-    most_at_once = whole_of(limit) if percent else None
+    most_at_once = None
+    if percent:
+        most_at_once = whole_of(limit)
     if percent and most_at_once is None:
         raise WrongValue(f"the tasks {text[:SHOWN]!r}: expected a number after %")
     listed, cut, rest = listed.partition("...")
@@ -596,7 +636,9 @@ def options_of(line: str, component: int = 0) -> Options:
     (('partition', 'gpu'), ('nodes', '2'), ('exclusive', ''))
     """
     words = line.split()
-    command = words[0].rpartition("/")[2] if words else ""
+    command = ""
+    if words:
+        command = words[0].rpartition("/")[2]
     if command not in COMMANDS:
         return ()
     if command == "srun":
@@ -747,14 +789,20 @@ def _whole_name(given: str) -> str:
     if given in WITH_VALUE or given in WITHOUT:
         return given
     begun = [name for name in (*WITH_VALUE, *WITHOUT) if name.startswith(given)]
-    return begun[0] if len(begun) == 1 else given
+    if len(begun) == 1:
+        return begun[0]
+    return given
 
 
 def _number(text: str) -> int:
-    match = COUNT.fullmatch(text.upper()) if len(text) <= 12 else None
+    match = None
+    if len(text) <= 12:
+        match = COUNT.fullmatch(text.upper())
     if match is None or "." in match[1]:
         raise WrongValue(f"{text[:40]!r}; expected a whole number")
-    power = " KMGT".index(match[2]) if match[2] else 0
+    power = 0
+    if match[2]:
+        power = " KMGT".index(match[2])
     return int(int(match[1]) * 1024**power)
 
 
@@ -810,7 +858,9 @@ def array_limit(text: str) -> int | None:
     (5, None)
     """
     match = re.search(r"%(\d{1,9})", text, re.ASCII)
-    return int(match[1]) or None if match else None
+    if match:
+        return int(match[1]) or None
+    return None
 
 
 def begin_after(text: str, submit: float, zone: tzinfo) -> int:
@@ -841,19 +891,29 @@ def begin_after(text: str, submit: float, zone: tzinfo) -> int:
         at = _begin(text, datetime.fromtimestamp(submit, zone), zone)
     except (ValueError, OverflowError, OSError):
         return 0
-    return max(0, math.ceil(at.timestamp() - submit)) if at is not None else 0
+    if at is not None:
+        return max(0, math.ceil(at.timestamp() - submit))
+    return 0
 
 
 def _begin(text: str, now: datetime, zone: tzinfo) -> datetime | None:
-    day, _, clock = text.partition("T") if re.match(r"\d{4}-", text) else text.partition("-")
+    if re.match(r"\d{4}-", text):
+        day, _, clock = text.partition("T")
+    else:
+        day, _, clock = text.partition("-")
     word = text.lower()
     if word in ("today", "tomorrow"):
         return now + timedelta(days=word == "tomorrow")
     if word in NAMED_TIMES or CLOCK.fullmatch(text):
         at = now.replace(microsecond=0)
-        of_day = NAMED_TIMES[word] if word in NAMED_TIMES else _clock(text)
+        if word in NAMED_TIMES:
+            of_day = NAMED_TIMES[word]
+        else:
+            of_day = _clock(text)
         at = datetime.combine(now.date(), of_day, zone)
-        return at if at > now else datetime.combine(now.date() + timedelta(days=1), of_day, zone)
+        if at > now:
+            return at
+        return datetime.combine(now.date() + timedelta(days=1), of_day, zone)
     if re.match(r"\d{4}-", text):
         return datetime.fromtimestamp(moment(text, zone), zone)
     for form in DATES:
@@ -880,4 +940,6 @@ def _clock(text: str) -> time:
 def with_columns(asked: SiteRequest, columns: Mapping[str, Any]) -> SiteRequest:
     """Return a request in which the values of columns, where they are known, are those of the columns."""
     known = {name: value for name, value in columns.items() if value is not None and value != "" and value != ()}
-    return replace(asked, **known) if known else asked
+    if known:
+        return replace(asked, **known)
+    return asked

@@ -47,7 +47,12 @@ class Header:
         pairs: dict[str, str] = {}
         made = cls()
         for line in lines:
-            key, colon, value = line.strip().removeprefix(";").partition(":") if ";" in line else ("", "", "")
+            if ";" in line:
+                key, colon, value = line.strip().removeprefix(";").partition(":")
+            else:
+                key = ""
+                colon = ""
+                value = ""
             key = key.strip().lower()
             value = value.strip()
             if not colon or not line.lstrip().startswith(";") or not re.fullmatch(r"\w+", key):
@@ -55,7 +60,9 @@ class Header:
             pairs.setdefault(key, value)
             names = {"queue": made.queues, "partition": made.partitions}.get(key)
             named = re.match(r"(\d{1,15})\s+(\S.*)", value, re.ASCII)
-            code = whole_of(named[1], most=MOST) if named else None
+            code = None
+            if named:
+                code = whole_of(named[1], most=MOST)
             if named and code is not None and names is not None:
                 names.setdefault(code, named[2])
         made.unix_start = _whole(pairs.get("unixstarttime"))
@@ -67,9 +74,15 @@ class Header:
         return made
 
     def _find_zone(self, name: str | None, offset: int | None) -> None:
-        fixed = timezone(timedelta(seconds=offset)) if offset is not None and abs(offset) < 86400 else UTC
+        if offset is not None and abs(offset) < 86400:
+            fixed = timezone(timedelta(seconds=offset))
+        else:
+            fixed = UTC
         try:
-            self.zone = ZoneInfo(name) if name else fixed
+            if name:
+                self.zone = ZoneInfo(name)
+            else:
+                self.zone = fixed
         except (ValueError, LookupError, OSError):
             self.zone = fixed
             self.notes.append(f"the time zone {name!r} of the header is unknown; {fixed} is used for dates")
@@ -85,12 +98,16 @@ class Header:
 
 def _unique_name(what: str, names: Mapping[int, str], code: int) -> str:
     name = names.get(code, f"{what} {code}")
-    return f"{name} ({code})" if list(names.values()).count(name) > 1 else name
+    if list(names.values()).count(name) > 1:
+        return f"{name} ({code})"
+    return name
 
 
 def _whole(text: str | None) -> int | None:
     match = re.match(r"-?\d{1,15}(?!\d)", text or "", re.ASCII)
-    return whole_of(match[0], -MOST, MOST) if match else None
+    if match:
+        return whole_of(match[0], -MOST, MOST)
+    return None
 
 
 # --- The lines of SWF logs as numbers, block after block, with what is wrong with damaged lines.
@@ -203,7 +220,9 @@ def _at_once(lines: Sequence[str], width: int) -> Floats | None:
             continue
         if values.size == len(lines) * width:
             values = values.reshape(-1, width)[:, : len(FIELDS)]
-            return None if _wrong(values).any() else values
+            if _wrong(values).any():
+                return None
+            return values
     return None
 
 
@@ -252,7 +271,9 @@ def _fault(line: str, width: int) -> str:
     """Describe the fault of a line; empty if it has none."""
     words = line.split()
     if len(words) != width:
-        expected = "a line of SWF has" if width == len(FIELDS) else "the lines of this file have"
+        expected = "the lines of this file have"
+        if width == len(FIELDS):
+            expected = "a line of SWF has"
         return f"{how_many(len(words), 'field')}; {expected} {width}"
     for k, word in enumerate(words[: len(FIELDS)]):
         where = f"field {k + 1} ({FIELDS[k]}) is {word[:40]!r}"
@@ -501,7 +522,9 @@ def _programs(table: Floats) -> tuple[TextColumn, list[str]]:
     """Return the column used as program names, and a note: SWF has numbers only."""
 
     def text(code: int) -> str:
-        return str(code) if code > 0 else ""
+        if code > 0:
+            return str(code)
+        return ""
 
     if (table[:, PROGRAM] > 0).any():
         return _named(table[:, PROGRAM], text), ["the log has no program names: the application number is used instead"]
@@ -569,7 +592,10 @@ def write_swf(workload: Workload, nodes: int, path: str | Path, cores: int = 1) 
     if "memory" in w.resources:
         memory = -(-w.request[:, w.resources.index("memory")] * KB_PER_MB // cores)
     wait = np.where(w.recorded_start == UNKNOWN, -1, w.recorded_start - w.submit)
-    partition = w.partition + 1 if w.partitions else np.full(len(w), -1, np.int64)
+    if w.partitions:
+        partition = w.partition + 1
+    else:
+        partition = np.full(len(w), -1, np.int64)
     columns = (
         np.arange(1, len(w) + 1), w.submit, wait, w.runtime, processors, processors, w.walltime, memory, w.user + 1,
         w.program + 1, w.queue + 1, partition,

@@ -179,7 +179,9 @@ def offered_load(problem: Dispatch) -> float:
     """
     work = sum(problem.duration(j) * j.units * j.request.get("cores", 0) for j in problem.jobs)
     span = max((j.submit for j in problem.jobs), default=problem.now) - problem.now
-    return work / (span * problem.platform.total("cores")) if span > 0 else float("inf")
+    if span > 0:
+        return work / (span * problem.platform.total("cores"))
+    return float("inf")
 
 
 def _check(jobs: int, nodes: int, days: int, load: float, shortest: int, step: int) -> None:
@@ -200,11 +202,16 @@ def _drafts(count: int, most: int, days: int, shortest: int, random: Random) -> 
     drafts: list[Draft] = []
     waiting = max(1, round(BACKLOG * count))
     while len(drafts) < count:
-        begin = 0 if len(drafts) < waiting else _in_hours(starts, random)
+        if len(drafts) < waiting:
+            begin = 0
+        else:
+            begin = _in_hours(starts, random)
         user = bisect_left(users, random.random() * users[-1]) + 1
         last: Draft | None = None
         while len(drafts) < count and (last is None or random.random() < SAME_USER):
-            gap = 0 if last is None else round(_interpolated(GAPS, random.random()))
+            gap = 0
+            if last is not None:
+                gap = round(_interpolated(GAPS, random.random()))
             last = _draft((begin + gap) % (days * DAY), user, last, most, shortest, random)
             drafts.append(last)
             begin = last.submit
@@ -240,7 +247,9 @@ def _size(most: int, random: Random) -> int:
     size, _, exact = classes[bisect_left(sums, random.random() * sums[-1])]
     if random.random() < exact and size <= most:
         return size
-    grain = GRAIN if size > CORES else 1
+    grain = 1
+    if size > CORES:
+        grain = GRAIN
     if size > 2 * CORES:
         grain = CORES
     low = size // 2 // grain + 1
@@ -259,7 +268,9 @@ def _share_below(points: Sequence[tuple[float, int]], value: int) -> float:
     """Return the share of values below ``value``, from a table of quantiles."""
     for (a, x), (b, y) in pairwise(points):
         if x <= value < y:
-            return a + (b - a) * (value - x) / (y - x) if value > x else a
+            if value > x:
+                return a + (b - a) * (value - x) / (y - x)
+            return a
     return 0.0
 
 
@@ -292,7 +303,10 @@ def _at_load(drafts: Sequence[Draft], work: float, shortest: int, step: int) -> 
         )
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if worth(middle) < work else (low, middle)
+        if worth(middle) < work:
+            low, high = (middle, high)
+        else:
+            low, high = (low, middle)
     return times(high)
 
 

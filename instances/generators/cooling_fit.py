@@ -68,7 +68,9 @@ class FittedPlant:
             return lambda p: summer(p) * HOTTER ** ((temperature - SUMMER) / 5)
         if temperature == 20:
             return lambda p: self.fifteen(p) + self.between * (summer(p) - self.fifteen(p))
-        return self.ten if temperature == 10 else self.fifteen
+        if temperature == 10:
+            return self.ten
+        return self.fifteen
 
     def cooling(self, name: str) -> Cooling:
         """Return the table, with the cooling power rounded to 1e-6 W."""
@@ -114,7 +116,10 @@ def rising(start: float, change: float, pue: float, grow: float, rise: float) ->
     ends = (start, *KINKS, change)
     widths = [b - a for a, b in pairwise(ends)]
     slope = (pue - 1) * change / sum(w * grow**k for k, w in enumerate(widths))
-    points = [(0.0, 0.0), (start, 0.0)] if start > 0 else [(0.0, 0.0)]
+    if start > 0:
+        points = [(0.0, 0.0), (start, 0.0)]
+    else:
+        points = [(0.0, 0.0)]
     for k, width in enumerate(widths):
         points.append((ends[k + 1], points[-1][1] + width * slope * grow**k))
     last = slope * grow ** (len(widths) - 1) * rise

@@ -164,7 +164,9 @@ def generate(
     """
     if jobs < 1:
         raise WrongValue(f"jobs is {jobs}; expected at least 1 job")
-    factor = 1.0 if units_factor is None else units_factor
+    factor = 1.0
+    if units_factor is not None:
+        factor = units_factor
     if not 0 < factor <= MOST_FACTOR:
         raise WrongValue(f"units_factor is {factor:g}; expected a number above 0 and at most {MOST_FACTOR}")
     machine = platform(nodes)
@@ -175,7 +177,10 @@ def generate(
     submits = sorted(_submit_times(jobs, random))
     profiles = _deal({p: p.share for p in PROFILES}, jobs, random)
     fully = _deal({True: FULL_RUNTIME, False: SHORTER}, jobs, random)
-    requests = _requests(profiles, random) if kinds is None else _requests_of_kinds(jobs, random)
+    if kinds is None:
+        requests = _requests(profiles, random)
+    else:
+        requests = _requests_of_kinds(jobs, random)
     repairs = {"units_capped": 0, "mics_removed": 0}
     made = []
     for k, (submit, profile, full) in enumerate(zip(submits, profiles, fully, strict=True)):
@@ -183,7 +188,10 @@ def generate(
         units, request = _repaired(machine, drawn, requests[k], repairs, exclusive=kinds is None)
         walltime = math.ceil(profile.volume / (units * request["cores"]))
         shortest = math.ceil(walltime / 5)
-        runtime = walltime if full else shortest + _below(walltime - shortest, random)
+        if full:
+            runtime = walltime
+        else:
+            runtime = shortest + _below(walltime - shortest, random)
         if factor != 1:
             scaled = max(1, math.floor(drawn * factor + 0.5))
             units, request = _repaired(machine, scaled, request, repairs, exclusive=kinds is None)
@@ -434,7 +442,10 @@ def _course_jobs(random: Random) -> Iterator[Job]:
     for day, begin in zip(("mon", "wed", "fri"), (MON, WED, FRI), strict=True):
         for k in range(COURSE_JOBS):
             submit = begin + 9 * HOUR + int(random.random() * HOUR)
-            walltime = 3 * HOUR if k == COURSE_JOBS - 1 else 900 + 300 * int(random.random() * 9)
+            if k == COURSE_JOBS - 1:
+                walltime = 3 * HOUR
+            else:
+                walltime = 900 + 300 * int(random.random() * 9)
             chunks = [(2, {**none, "cores": 8, "gpus": 1, "memory": 4096})]
             if k % 3 == 0:
                 chunks.append((1, {**none, "cores": 4, "memory": 1024}))

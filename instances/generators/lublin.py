@@ -97,7 +97,10 @@ def lublin_workload(
     >>> len(made), round(made.load(platform), 2), bool((made.runtime <= made.walltime).all())
     (10000, 0.8, True)
     """
-    most = nodes if largest is None else largest
+    if largest is None:
+        most = nodes
+    else:
+        most = largest
     for what, value, least in (
         ("jobs", jobs, 1), ("seed", seed, 0), ("nodes", nodes, 2), ("largest", most, 2), ("longest", longest, 300),
         ("users", users, 1), ("cores", cores, 1),

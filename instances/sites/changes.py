@@ -184,21 +184,28 @@ def _combined(change: Change, before: Any, value: Any) -> Any:
     if change.sign == "*=":
         if not isinstance(before, int | float):
             raise change.wrong(f"{change.field} is no number; expected =, += or -=")
-        return type(before)(round(before * value)) if isinstance(before, int) else before * value
+        if isinstance(before, int):
+            return type(before)(round(before * value))
+        return before * value
     if isinstance(before, Mapping):
         return _of_amounts(change, before, value)
     if isinstance(before, tuple):
         return _of_list(change, before, value)
     if value is None:
         raise change.wrong(f"expected a number after {change.sign}")
-    total = before + value if change.sign == "+=" else before - value
+    if change.sign == "+=":
+        total = before + value
+    else:
+        total = before - value
     if total < 0:
         raise change.wrong(f"{change.field} is {before}; {value} cannot be taken from it")
     return total
 
 
 def _shown(value: Any) -> str:
-    return "not limited" if value is None else str(value).lower()
+    if value is None:
+        return "not limited"
+    return str(value).lower()
 
 
 def _of_amounts(change: Change, before: Mapping[str, Any], value: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,7 +214,10 @@ def _of_amounts(change: Change, before: Mapping[str, Any], value: Mapping[str, A
     for name, amount in value.items():
         if name not in amounts:
             raise change.wrong(f"{change.field} does not limit {name}; expected = and all its amounts")
-        amounts[name] += amount if change.sign == "+=" else -amount
+        if change.sign == "+=":
+            amounts[name] += amount
+        else:
+            amounts[name] += -amount
         if amounts[name] < 0:
             raise change.wrong(f"{change.field} of {name} is {before[name]}; {amount} cannot be taken from it")
     return amounts
@@ -270,7 +280,9 @@ def _user(change: Change, site: Site) -> Site:
     account, _, user = change.name.rpartition("/")
     users = [a.user for a in site.associations if a.user and account in ("", a.account)]
     if user not in users:
-        where = f" of account {account!r}" if account else ""
+        where = ""
+        if account:
+            where = f" of account {account!r}"
         raise change.wrong(f"there is no user {user!r}{where}; {hint(user, users)}")
     return _associations(change, site, lambda a: a.user == user and account in ("", a.account))
 

@@ -52,7 +52,10 @@ class SiteFault:
     why: str
 
     def __str__(self) -> str:
-        at = f"{self.where.file}, line {self.where.line}" if self.where.line else self.where.file
+        if self.where.line:
+            at = f"{self.where.file}, line {self.where.line}"
+        else:
+            at = self.where.file
         return shortened(visible(f"{at}: {self.why}"))
 
 
@@ -72,7 +75,8 @@ class SiteError(SchedlabError, ValueError):
             super().__init__(lines[0])
             return
         head = f"the description of the site has {how_many(len(self.faults), 'fault')}"
-        head += f", the first {SHOWN} of them" if len(self.faults) > SHOWN else ""
+        if len(self.faults) > SHOWN:
+            head += f", the first {SHOWN} of them"
         super().__init__("\n".join([f"{head}:", *(f"  {line}" for line in lines)]))
 
 
@@ -137,7 +141,9 @@ class Draft:
     def strange(self, where: Where, what: str, proposed: str = "") -> None:
         """Note a key that is not known, with the line that has it first; ``proposed``: a known one that is similar."""
         at = f"{Path(where.file).name}, line {where.line}"
-        question = f"; did you mean {proposed}?" if proposed else ""
+        question = ""
+        if proposed:
+            question = f"; did you mean {proposed}?"
         if proposed and what not in self.unknown:  # a fault where others may follow from it
             self.misspelt.append(SiteFault(where, what, f"{what}: it is not known{question}"))
         self.unknown.setdefault(what, f"{what} (not known, {at}{question})")
@@ -239,7 +245,9 @@ class Draft:
         """Yield reservations without nodes and partitions that the site does not have any more, which are noted."""
         for r in reservations:
             gone = [name for name in r.nodes if name not in nodes]
-            part = "" if r.partition in partitions else r.partition
+            part = ""
+            if r.partition not in partitions:
+                part = r.partition
             listed = ", ".join(gone[:3]) + (", ..." if len(gone) > 3 else "")
             if (gone and len(gone) == len(r.nodes)) or (part and not r.nodes):
                 self.omit(
@@ -349,7 +357,9 @@ def _merged(events: Iterable[NodeEvent]) -> list[NodeEvent]:
 def _names(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
-    return (value,) if isinstance(value, str) else tuple(value)
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value)
 
 
 def _node(name: str, values: Values) -> SiteNode:
@@ -393,11 +403,15 @@ def _split_limits(kind: Any, values: Values) -> Values:
     own = {each.name for each in fields(kind)}
     limits = {name: value for name, value in values.items() if name in LIMITS and name not in own and value is not None}
     others = {name: value for name, value in values.items() if name not in limits and name not in LIMITS}
-    return {**others, "limits": Limits(**limits)} if limits else others
+    if limits:
+        return {**others, "limits": Limits(**limits)}
+    return others
 
 
 def _with_own_limits(kind: Any, values: Values) -> Values:
-    return _split_limits(kind, values) if kind is PBSSettings else values
+    if kind is PBSSettings:
+        return _split_limits(kind, values)
+    return values
 
 
 # --- Converters of texts that several files share; a wrong text raises WrongValue, which begins with the text.
@@ -445,12 +459,16 @@ def names_or_all(text: str) -> tuple[str, ...] | None:
     >>> names_or_all("normal,High"), names_or_all("ALL")
     (('normal', 'high'), None)
     """
-    return None if text.lower() in ("all", *NOTHING) else words(text)
+    if text.lower() in ("all", *NOTHING):
+        return None
+    return words(text)
 
 
 def name_or_none(text: str) -> str | None:
     """Return a name in lower case; None for ``N/A``."""
-    return None if text.lower() in NOTHING else text.lower()
+    if text.lower() in NOTHING:
+        return None
+    return text.lower()
 
 
 def yes(text: str) -> bool:
@@ -469,7 +487,10 @@ def yes(text: str) -> bool:
 def decimal(text: str) -> float:
     """Return a number of at least 0. Raises WrongValue."""
     try:
-        value = float(text) if text.isascii() and len(text) <= 40 and "_" not in text else math.nan
+        if text.isascii() and len(text) <= 40 and "_" not in text:
+            value = float(text)
+        else:
+            value = math.nan
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
@@ -531,4 +552,6 @@ def meant(key: str, known: Iterable[str], near: float = NEAR) -> str:
     ('PriorityWeightAge', '')
     """
     alike = similar(key.lower(), known, 1, near)
-    return SPELLED.get(alike[0], alike[0]) if alike else ""
+    if alike:
+        return SPELLED.get(alike[0], alike[0])
+    return ""

@@ -146,8 +146,13 @@ class Entry:
     def at(self, key: str) -> str:
         """Return the place of a key, with the id of the job or the name of the node if it is known."""
         name = next((self.values[k] for k in ("id", "name") if isinstance(self.values.get(k), str)), None)
-        dotted = f"{self.place}.{key}" if self.place else key
-        return dotted if name is None or key in ("id", "name") else f"{dotted} ({name})"
+        if self.place:
+            dotted = f"{self.place}.{key}"
+        else:
+            dotted = key
+        if name is None or key in ("id", "name"):
+            return dotted
+        return f"{dotted} ({name})"
 
     def add_fault(self, key: str, expected: str, found: object) -> None:
         """Record a fault of the value of ``key``."""
@@ -172,7 +177,9 @@ class Entry:
 
     def maybe_whole(self, key: str, least: int, most: int = LATEST) -> int | None:
         """Return a whole number; None if the key is missing or null."""
-        return None if self.values.get(key) is None else self.whole(key, least, most)
+        if self.values.get(key) is None:
+            return None
+        return self.whole(key, least, most)
 
     def whole(self, key: str, least: int, most: int = LATEST, default: int | None = None) -> int:
         """Return a whole number from ``least`` to ``most``; without a default, a missing key is a fault."""
@@ -180,7 +187,9 @@ class Entry:
         number = json_whole_of(value, least, most)
         if number is not None:
             return number
-        above = f" and at most {most}" if isinstance(value, int) and value > most else ""
+        above = ""
+        if isinstance(value, int) and value > most:
+            above = f" and at most {most}"
         self.add_fault(key, f"a whole number of at least {least}{above}", value)
         return least
 
@@ -369,7 +378,9 @@ def state_of(values: Any, document: Document) -> MachineState:
     shift = top.whole("utc_offset", -DAY, DAY, default=0)
     now = top.whole("now", 0) + shift
     nodes = _nodes(top)
-    licences = top.amounts("licences") if "licences" in top.values else {}
+    licences = {}
+    if "licences" in top.values:
+        licences = top.amounts("licences")
     queues, stopped = _queues(top, nodes)
     ids: Counter[str] = Counter()
     running = [r for entry in top.entries("running") for r in _running(entry, nodes, now, shift, ids)]
@@ -460,7 +471,10 @@ class _Node:
         self.name = entry.text("name")
         self.state = entry.text("state", UP)
         self.capacity = entry.amounts("capacity")
-        self.free = entry.amounts("free") if "free" in entry.values else {}
+        if "free" in entry.values:
+            self.free = entry.amounts("free")
+        else:
+            self.free = {}
         if self.state not in known:
             entry.add_fault("state", f"one of {', '.join(known)}", self.state)
         for resource in self.free:
@@ -549,7 +563,10 @@ def _queues(top: Entry, nodes: Mapping[str, _Node]) -> tuple[dict[str, Queue], s
 def _names(entry: Entry, key: str, nodes: Container[str]) -> tuple[str, ...]:
     """Return a list of names of nodes, empty if the key is missing."""
     given = entry.values.get(key, [])
-    listed = given if isinstance(given, list) else [given]
+    if isinstance(given, list):
+        listed = given
+    else:
+        listed = [given]
     wrong = next((name for name in listed if not isinstance(name, str) or name not in nodes), None)
     if wrong is not None or not isinstance(given, list) or (key in entry.values and not given):
         entry.add_fault(key, "names of the list nodes", given if wrong is None else wrong)
@@ -559,7 +576,10 @@ def _names(entry: Entry, key: str, nodes: Container[str]) -> tuple[str, ...]:
 
 def _daily(entry: Entry) -> tuple[Window, ...]:
     given = entry.values.get("start_between", [])
-    windows = [_window(pair) for pair in given] if isinstance(given, list) else [None]
+    if isinstance(given, list):
+        windows = [_window(pair) for pair in given]
+    else:
+        windows = [None]
     if None in windows:
         entry.add_fault("start_between", 'a list of pairs of times of the day such as ["18:00", "08:00"]', given)
     return tuple(w for w in windows if w is not None)
@@ -602,7 +622,9 @@ def _waiting(
     ids: Counter[str],
 ) -> Job:
     entry.only(*WAITING)
-    held = entry.amounts("licences") if "licences" in entry.values else {}
+    held = {}
+    if "licences" in entry.values:
+        held = entry.amounts("licences")
     for name in held:
         if name not in licences:
             entry.add_fault(f"licences.{name}", f"one of the licences {', '.join(licences) or '(none)'}", name)
@@ -777,15 +799,23 @@ class NodeSets:
     def _of_node(self, node: str, jobs: int) -> dict[str, int]:
         amounts = {}
         if self.whole_nodes:
-            amounts[SHARE] = MOST_CAPACITY if node in self.always_shared else PLENTY
+            if node in self.always_shared:
+                amounts[SHARE] = MOST_CAPACITY
+            else:
+                amounts[SHARE] = PLENTY
         if self.one_job:
-            amounts[ALONE] = max(1, jobs) if node in self.one_job else PLENTY
+            if node in self.one_job:
+                amounts[ALONE] = max(1, jobs)
+            else:
+                amounts[ALONE] = PLENTY
         return amounts
 
     @property
     def of_a_job(self) -> dict[str, int]:
         """What a running job has of each of its nodes, and a waiting one requests of them if it does not take them whole."""
-        amounts = {SHARE: 1} if self.whole_nodes else {}
+        amounts = {}
+        if self.whole_nodes:
+            amounts = {SHARE: 1}
         if self.one_job:
             amounts[ALONE] = 1
         return amounts

@@ -88,7 +88,10 @@ def site_of_jobs(jobs: Iterable[PlacedJob], name: str = "log") -> Site:
     members: dict[str, dict[str, None]] = {}
     least: dict[str, dict[str, int]] = {}
     for job in jobs:
-        certain = job.each if len(job.nodes) == 1 else {"cores": 1}
+        if len(job.nodes) == 1:
+            certain = job.each
+        else:
+            certain = {"cores": 1}
         end = max(job.start, job.end - SLACK)
         for node in job.nodes:
             uses.setdefault(node, []).extend(((job.start, 1, certain), (end, -1, certain)))
@@ -175,7 +178,10 @@ def _placed_in(trace: Trace) -> Iterator[PlacedJob]:
     site = trace.site
     if site is None:
         return
-    group = trace.queue if trace.partition is None else trace.partition
+    if trace.partition is None:
+        group = trace.queue
+    else:
+        group = trace.partition
     starts = trace.start.tolist()
     runtimes = trace.runtime.tolist()
     for row in range(len(trace)):
@@ -184,7 +190,9 @@ def _placed_in(trace: Trace) -> Iterator[PlacedJob]:
         last = site.texts[int(site.nodes[row])]
         if last and math.isfinite(starts[row]):
             tries.append((last, starts[row], starts[row] + (math.inf if math.isnan(runtimes[row]) else runtimes[row])))
-        total = _held(trace, row) if tries else {}
+        total = {}
+        if tries:
+            total = _held(trace, row)
         for text, start, end in tries:
             nodes = _nodes_in(text)
             if nodes:
@@ -208,7 +216,9 @@ def _held(trace: Trace, row: int) -> dict[str, int]:
         total = dict(zip(trace.resources, (units * trace.request[row]).tolist(), strict=True))
     else:
         total = dict(sum((Counter({r: c.units * n for r, n in c.request.items()}) for c in chunks), Counter[str]()))
-    types = "" if trace.gpu_types is None else trace.gpu_types.names[int(trace.gpu_types.index[row])]
+    types = ""
+    if trace.gpu_types is not None:
+        types = trace.gpu_types.names[int(trace.gpu_types.index[row])]
     for part in filter(None, types.split(",")):
         kind, _, number = part.partition("=")
         total[f"{GPUS} {kind}"] = int(number)

@@ -36,7 +36,10 @@ def read_nodes(draft: Draft, path: Path, lines: Sequence[str]) -> None:
     draft.kind = "pbs"
     first = next((line for line in lines if line.strip()), "")
     is_json = first.lstrip().startswith("{")
-    nodes = _of_json(draft, path) if is_json else _of_text(path, lines)
+    if is_json:
+        nodes = _of_json(draft, path)
+    else:
+        nodes = _of_text(path, lines)
     for where, name, values in nodes:
         draft.node(name, _node(draft, where, values))
 
@@ -71,7 +74,9 @@ def _of_json(draft: Draft, path: Path) -> Iterator[tuple[Where, str, Pairs]]:
     except WorkloadError as e:
         draft.fault(where, "syntax", str(e).removeprefix(f"{path}: "))
         return
-    nodes = content.get("nodes") if isinstance(content, dict) else None
+    nodes = None
+    if isinstance(content, dict):
+        nodes = content.get("nodes")
     for name, node in nodes.items() if isinstance(nodes, dict) else ():
         if isinstance(node, dict):
             yield where, str(name), dict(_flat(node))
@@ -101,7 +106,10 @@ def _node(draft: Draft, where: Where, given: Pairs) -> Values:
         "queue": given.get("queue", ""),
     }
     gpus = draft.convert(where, "ngpus", has.get("ngpus") or given.get("gpus") or "0", whole)
-    values["gpus"] = {"": gpus} if gpus else {}
+    if gpus:
+        values["gpus"] = {"": gpus}
+    else:
+        values["gpus"] = {}
     others = {name: text for name, text in has.items() if name not in NOT_COUNTED}
     values["gres"] = {name: n for name, text in others.items() if (n := whole_of(text)) is not None}
     texts = [f"{name}={text}" for name, text in others.items() if name not in values["gres"]]
@@ -120,7 +128,9 @@ def _node(draft: Draft, where: Where, given: Pairs) -> Values:
 
 def _torque_memory(status: str) -> str:
     match = re.search(r"\bphysmem=(\d+[kmgt]?b)", status, re.ASCII)
-    return match[1] if match else ""
+    if match:
+        return match[1]
+    return ""
 
 
 def _size(text: str) -> int:
@@ -135,7 +145,9 @@ def _state(text: str) -> str:
         STATES.get(word, "draining") for word in map(str.strip, text.split(",")) if word and word not in TAKES_JOBS
     ]
     known = [word for word in ("down", "draining") if word in words]
-    return known[0] if known else "up"
+    if known:
+        return known[0]
+    return "up"
 
 
 # --- ``qmgr -c "print server"``.
@@ -261,7 +273,12 @@ def _create(draft: Draft, where: Where, what: str, text: str) -> None:
 
 
 def _set(draft: Draft, where: Where, what: str, text: str) -> None:
-    name, _, rest = ("", "", text) if what == "server" else text.partition(" ")
+    if what == "server":
+        name = ""
+        _ = ""
+        rest = text
+    else:
+        name, _, rest = text.partition(" ")
     match = ASSIGNMENT.fullmatch(rest.strip())
     if match is None:
         draft.fault(where, "", f"{text[:60]!r}; expected an attribute and its value, such as started = True")
@@ -308,7 +325,9 @@ def _of_queue(draft: Draft, where: Where, name: str, key: str, value: str) -> No
 
 
 def _signed(text: str) -> int:
-    return -whole(text[1:]) if text.startswith("-") else whole(text)
+    if text.startswith("-"):
+        return -whole(text[1:])
+    return whole(text)
 
 
 def _limit(draft: Draft, where: Where, limits: Values, of: str, key: str, value: str) -> None:
@@ -320,7 +339,10 @@ def _limit(draft: Draft, where: Where, limits: Values, of: str, key: str, value:
         parts = LIMIT.findall(value)
         if not parts:
             draft.fault(where, key, f"{key} is {value[:60]!r}; expected limits such as [u:PBS_GENERIC=10]")
-        convert = _size if resource == "mem" else whole
+        if resource == "mem":
+            convert = _size
+        else:
+            convert = whole
         for kind, entity, amount in parts:
             if kind in ("u", "p") and not entity.startswith("PBS_") and head != "max_queued":
                 owner = of.removeprefix("the ")
@@ -349,7 +371,9 @@ def _note(draft: Draft, where: Where, of: str, key: str, value: str) -> None:
 
 
 def _field(what: str, kind: str) -> str:
-    return f"grp_{what}" if kind == "o" else f"max_{what}{SHARES[kind]}"
+    if kind == "o":
+        return f"grp_{what}"
+    return f"max_{what}{SHARES[kind]}"
 
 
 def _of_server(draft: Draft, where: Where, key: str, value: str) -> None:
@@ -517,7 +541,9 @@ def _partition(draft: Draft, name: str, queue: Values, server: Values, own_queue
         elif resource in ("nodect", "nodes") and kind != "resources_default":
             values["max_nodes" if kind == "resources_max" else "min_nodes"] = draft.convert(where, key, text, whole)
         elif kind != "resources_default" and resource in TRES:
-            field = "max_tres_per_job" if kind == "resources_max" else "min_tres"
+            field = "min_tres"
+            if kind == "resources_max":
+                field = "max_tres_per_job"
             amount = draft.convert(where, key, text, _size if resource == "mem" else whole)
             limits[field] = {**limits.get(field, {}), TRES[resource]: amount}
         elif kind != "resources_default" and resource not in ("nodect", "nodes"):

@@ -211,7 +211,9 @@ def why_held(job: Values) -> str | None:
     other = next(
         (f"{k}={v}" for k, v in asked.items() if k not in NOT_OF_SERVERS and str(v) not in ("0", "False")), None
     )
-    return None if other is None else f"asks the server for {other[:SHOWN]}, of which it is not known what is free"
+    if other is None:
+        return None
+    return f"asks the server for {other[:SHOWN]}, of which it is not known what is free"
 
 
 def chunks_of(job: Values) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
@@ -225,7 +227,10 @@ def chunks_of(job: Values) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
     together = _chunks(asked)
     own = {key: asked[key] for key in ("host", "vnode") if asked.get(key)}
     parts = asked["select"].split("+")
-    words = [own | _words(part) for part in parts] if asked["select"] else [own | _node_words(asked.get("nodes", ""))]
+    if asked["select"]:
+        words = [own | _words(part) for part in parts]
+    else:
+        words = [own | _node_words(asked.get("nodes", ""))]
     if all(each == words[0] for each in words):
         return together, [words[0] for _ in together]
     alone = [_chunks({"select": part})[0] for part in parts]
@@ -348,7 +353,9 @@ def bound(
     spread = place.arrangement in ("scatter", "vscatter") and units > 1
     apart = sets.apart(name) if spread and place.sharing == "shared" else {}
     for k, chunk in enumerate(chunks):
-        asked = words[k] if words else {}
+        asked = {}
+        if words:
+            asked = words[k]
         numbers = consumed(asked, nodes)
         members = frozenset(n for n in allowed if all(
             matches(value, nodes.has[n].get(key)) for key, value in asked.items() if key not in numbers
@@ -363,7 +370,9 @@ def bound(
         inside = sets.only_on(members, f"with {said}" if said else f"of queue {queue}")
         if inside is None or apart is None:
             raise WrongValue("asks for a set of nodes of its own, of which there are too many in this state")
-        whole = sets.whole() if place.sharing in ("excl", "exclhost") else {}
+        whole = {}
+        if place.sharing in ("excl", "exclhost"):
+            whole = sets.whole()
         made.append({"units": chunk["units"], "request": chunk["request"] | numbers | inside | apart | whole})
     return made
 
@@ -501,7 +510,10 @@ class _Machine:
         for kind in _numeric(jobs, nodes):
             kinds.append(kind)
             for name, has in nodes.has.items():
-                capacity[name][kind] = amount_of(kind, has[kind]) if has.get(kind, "").isdecimal() else 0
+                if has.get(kind, "").isdecimal():
+                    capacity[name][kind] = amount_of(kind, has[kind])
+                else:
+                    capacity[name][kind] = 0
         sets = NodeSets(listed)
         sharing = {name: str(node.get("sharing") or "") for name, node in listed.items()}
         sets.one_job = {name for name, word in sharing.items() if word in NEVER_SHARED}
@@ -534,7 +546,10 @@ class _Machine:
             is_exclusive = "exclusive" in str(self.listed[node].get("state"))
             for r in self.kinds:
                 left = max(0, self.capacity[node].get(r, 0) - self.used[node][r])
-                held[r] = left if is_exclusive else min(held[r], left)
+                if is_exclusive:
+                    held[r] = left
+                else:
+                    held[r] = min(held[r], left)
             self.used[node].update(held)
         start = moment(job, self.zone, "stime", "mtime", "qtime", "ctime") or 0
         running = {
@@ -652,7 +667,9 @@ def _node(name: str, node: Values, capacity: dict[str, int], used: Counter[str],
 
 def _walltime(job: Values) -> int:
     text = (job.get("Resource_List") or {}).get("walltime")
-    return max(1, int(duration(str(text)))) if text else YEAR
+    if text:
+        return max(1, int(duration(str(text))))
+    return YEAR
 
 
 def _texts(job: Values) -> dict[str, str]:

@@ -179,7 +179,9 @@ def read_site(*paths: str | Path, zone: tzinfo = UTC, name: str | None = None) -
             others = next(path for path, _ in files if path != toml[0])
             raise SiteError([SiteFault(Where(str(toml[0])), "", f"a site.toml is read alone; leave out {others}")])
         site = read_site_toml(toml[0])
-        return site if name is None else replace(site, name=name)
+        if name is None:
+            return site
+        return replace(site, name=name)
     for path, form in sorted(files, key=lambda f: _rank(f[1])):
         assert form is not None  # those of TOML are read above
         form.read(draft, path, read_lines(path))
@@ -189,13 +191,17 @@ def read_site(*paths: str | Path, zone: tzinfo = UTC, name: str | None = None) -
         why = "no file describes nodes; expected slurm.conf, scontrol show node or pbsnodes -av among them"
         draft.faults.insert(0, SiteFault(where, "", why))
     site = draft.site(where)
-    return site if name is None else replace(site, name=name)
+    if name is None:
+        return site
+    return replace(site, name=name)
 
 
 def _rank(form: SiteFormat | None) -> int:
     """Return the place of a kind of files in the order in which they are read."""
     if form is None or form.name in FIRST:
-        return FIRST.index(form.name) if form is not None else 0
+        if form is not None:
+            return FIRST.index(form.name)
+        return 0
     return len(FIRST) + FORMATS.index(form)
 
 

@@ -20,7 +20,9 @@ from .slurm_conf import whole
 
 def shares(text: str) -> int | str:
     """Return the shares of an association: a whole number or ``parent``. Raises WrongValue."""
-    return "parent" if text.lower() == "parent" else whole(text)
+    if text.lower() == "parent":
+        return "parent"
+    return whole(text)
 
 
 def priority(text: str) -> int | None:
@@ -30,12 +32,16 @@ def priority(text: str) -> int | None:
 
 def factor(text: str) -> float | None:
     """Return a factor; None if there is none. Raises WrongValue."""
-    return None if text in ("", "-1", "-1.000000") else decimal(text)
+    if text in ("", "-1", "-1.000000"):
+        return None
+    return decimal(text)
 
 
 def preemption(text: str) -> str | None:
     """Return the preemption mode of a QOS; None: that of the site."""
-    return None if text.lower() in ("", "cluster", "off") else text.lower()
+    if text.lower() in ("", "cluster", "off"):
+        return None
+    return text.lower()
 
 
 _SPELLINGS: dict[str, tuple[str, Callable[[str], object]]] = {
@@ -124,7 +130,10 @@ def _read(
         values = draft.read(where, [(key.replace(" ", ""), text)], table, ignored, what)
         for field, value in values.items():
             merged = field in TRES_LIMITS and name in _OLD
-            read[field] = {**read.get(field, {}), **value} if merged else value
+            if merged:
+                read[field] = {**read.get(field, {}), **value}
+            else:
+                read[field] = value
     return read
 
 
@@ -289,7 +298,9 @@ def read_events(draft: Draft, path: Path, lines: Sequence[str]) -> None:
         end = draft.convert(where, "TimeEnd", given.get("timeend", ""), lambda text: moment(text, draft.zone))
         if start is None or end is None:
             continue
-        kind = "node-down" if state.startswith(DOWN) else "node-drain"
+        kind = "node-drain"
+        if state.startswith(DOWN):
+            kind = "node-down"
         nodes = draft.hosts(where, "NodeName", node)
         if not nodes:  # a malformed list, which is a fault, or an empty one
             continue
@@ -340,7 +351,9 @@ def read_script(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             continue
         if not parts or parts[0].lower() in SILENT:
             continue
-        entity = ENTITIES.get(parts[1].lower()) if len(parts) > 1 else None
+        entity = None
+        if len(parts) > 1:
+            entity = ENTITIES.get(parts[1].lower())
         if entity is None or parts[0].lower() not in (*ADD, *MODIFY, *REMOVE):
             draft.fault(
                 where, "", f"{line.strip()[:60]!r}; expected add, modify or remove of qos, account, user or cluster"
@@ -355,7 +368,10 @@ def _command(draft: Draft, where: Where, verb: str, entity: str, parts: Sequence
         chosen = _chosen([*conditions, *changes])
         _remove(draft, entity, chosen)
         return
-    chosen = _chosen(conditions) if verb in MODIFY else _chosen(changes)
+    if verb in MODIFY:
+        chosen = _chosen(conditions)
+    else:
+        chosen = _chosen(changes)
     pairs = [pair for pair in changes if pair[0].lower() not in SELECTS]
     if entity == "cluster":
         draft.name = draft.name or next(iter(chosen.get("name", ())), "")
@@ -393,10 +409,16 @@ def _parts(parts: Sequence[str], modify: bool) -> tuple[list[Pair], list[Pair]]:
     """Return the pairs of key, sign and value that choose, and those that set; a word alone is a name."""
     conditions: list[Pair] = []
     changes: list[Pair] = []
-    into = conditions if modify and "set" not in [p.lower() for p in parts[:1]] else changes
+    if modify and "set" not in [p.lower() for p in parts[:1]]:
+        into = conditions
+    else:
+        into = changes
     for part in parts:
         if part.lower() in ("set", "where"):
-            into = changes if part.lower() == "set" else conditions
+            if part.lower() == "set":
+                into = changes
+            else:
+                into = conditions
             continue
         match = WORD.fullmatch(part)
         if match is not None:
@@ -410,10 +432,15 @@ def _chosen(pairs: Iterable[Pair]) -> dict[str, tuple[str, ...]]:
     chosen: dict[str, tuple[str, ...]] = {}
     for key, _, text in pairs:
         if key.lower() in SELECTS:
-            plain_key = key.lower().removesuffix("s") if key.lower() != "accts" else "account"
+            plain_key = "account"
+            if key.lower() != "accts":
+                plain_key = key.lower().removesuffix("s")
             name = {"acct": "account"}.get(plain_key, plain_key)
             listed = tuple(filter(None, text.split(",")))
-            chosen[name] = listed if name == "partition" else tuple(each.lower() for each in listed)
+            if name == "partition":
+                chosen[name] = listed
+            else:
+                chosen[name] = tuple(each.lower() for each in listed)
     return chosen
 
 
@@ -444,14 +471,22 @@ def _apply(
         read = _read(draft, where, [(key, text)], ASSOCIATION_KEYS, ASSOCIATION_IGNORED, "associations")
         if "qos" in read and sign:
             before = values.get("qos") or inherited or ()
-            after = [name for name in before if name not in read["qos"]] if sign == "-" else [*before, *read["qos"]]
+            if sign == "-":
+                after = [name for name in before if name not in read["qos"]]
+            else:
+                after = [*before, *read["qos"]]
             read["qos"] = tuple(dict.fromkeys(after))
         values.update(read)
 
 
 def _matching(draft: Draft, entity: str, chosen: dict[str, tuple[str, ...]]) -> list[tuple[str, str, str]]:
-    users = chosen.get("name", chosen.get("user")) if entity == "user" else None
-    accounts = chosen.get("name", chosen.get("account")) if entity == "account" else chosen.get("account")
+    users = None
+    if entity == "user":
+        users = chosen.get("name", chosen.get("user"))
+    if entity == "account":
+        accounts = chosen.get("name", chosen.get("account"))
+    else:
+        accounts = chosen.get("account")
     return [
         (account, user, partition)
         for account, user, partition in draft.associations
@@ -469,6 +504,9 @@ def _remove(draft: Draft, entity: str, chosen: dict[str, tuple[str, ...]]) -> No
     elif entity != "cluster":
         for place in _matching(draft, entity, chosen):
             del draft.associations[place]
-        gone = chosen.get("name", ()) if entity == "account" else ()
+        if entity == "account":
+            gone = chosen.get("name", ())
+        else:
+            gone = ()
         for place in [place for place in draft.associations if place[0] in gone]:
             del draft.associations[place]

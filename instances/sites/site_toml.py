@@ -121,14 +121,20 @@ def _given(record: Any) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for each in fields(record):
         value = getattr(record, each.name)
-        usual = each.default_factory() if each.default_factory is not MISSING else each.default
+        if each.default_factory is not MISSING:
+            usual = each.default_factory()
+        else:
+            usual = each.default
         if value == usual and type(value) is type(usual):
             continue
         if isinstance(value, Limits):
             value = dict(value.given())
         elif each.name == "nodes":
             value = names_of_hosts(value)
-        values[each.name] = UNLIMITED if value is None else value
+        if value is None:
+            values[each.name] = UNLIMITED
+        else:
+            values[each.name] = value
     if isinstance(record, SiteNode) and values.get("cpus") == record.cores * record.threads:
         del values["cpus"]
     return values
@@ -152,7 +158,9 @@ def _inline(value: Any) -> str:
         text = json.dumps(value.encode(errors="replace").decode(), ensure_ascii=False)
         return re.sub(r"[\x7f-\x9f]", lambda m: f"\\u{ord(m[0]):04x}", text)
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+        return "false"
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, Mapping):
@@ -161,7 +169,9 @@ def _inline(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else _inline(name)
+    if BARE.fullmatch(name):
+        return name
+    return _inline(name)
 
 
 # --- Reading.
@@ -265,7 +275,8 @@ class _Reading:
                 made += nodes
             else:
                 record = self._record(LISTS[name], (name, k), entry)
-                made += [] if record is None else [record]
+                if record is not None:
+                    made += [record]
         return made
 
     def _check_nodes_are_new(self, place: Key, nodes: Sequence[SiteNode], seen: set[str]) -> None:
@@ -291,7 +302,9 @@ class _Reading:
     def _check_nodes(self, place: Key, named: Iterable[str], nodes: Collection[str]) -> None:
         unknown = [name for name in named if name not in nodes]
         if unknown:
-            more = f" and {how_many(len(unknown) - 3, 'more node')}" if len(unknown) > 3 else ""
+            more = ""
+            if len(unknown) > 3:
+                more = f" and {how_many(len(unknown) - 3, 'more node')}"
             self.fault(place, f"there is no node {', '.join(map(repr, unknown[:3]))}{more}")
 
     def _check_reservations(
@@ -328,14 +341,20 @@ class _Reading:
             return []
         names = self._names((*place, "name"), entry.get("names", entry.get("name")))
         values = {key: value for key, value in entry.items() if key not in ("name", "names")}
-        first = self._record(SiteNode, place, {"name": names[0], **values}) if names else None
-        return [] if first is None else [replace(first, name=name) for name in names]
+        first = None
+        if names:
+            first = self._record(SiteNode, place, {"name": names[0], **values})
+        if first is None:
+            return []
+        return [replace(first, name=name) for name in names]
 
     def _names(self, place: Key, given: Any) -> list[str]:
         if isinstance(given, list) and given and all(isinstance(each, str) for each in given):
             return given
         try:
-            listed = hosts_of(given) if isinstance(given, str) else []
+            listed = []
+            if isinstance(given, str):
+                listed = hosts_of(given)
         except WrongValue as e:
             self.fault(place, str(e))
             return []
@@ -357,7 +376,10 @@ class _Reading:
             elif key == "limits":
                 made[key] = self._record(Limits, (*place, key), value)
             elif key == "nodes" and (value or isinstance(value, str)):
-                made[key] = tuple(self._names((*place, key), value)) if value else ()
+                if value:
+                    made[key] = tuple(self._names((*place, key), value))
+                else:
+                    made[key] = ()
             else:
                 made[key] = self._value((*place, key), value, types[key])
         for each in fields(kind):

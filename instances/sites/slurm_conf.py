@@ -72,7 +72,9 @@ def minutes(text: str) -> int:
 def minutes_or_none(text: str) -> int | None:
     """Return a limit of time in which a number alone is minutes, in s; None for no limit. Raises WrongValue."""
     length = limit(re.sub(r" ?min$", "", text))
-    return None if length is None else _up_to_minutes(length)
+    if length is None:
+        return None
+    return _up_to_minutes(length)
 
 
 def half_life(text: str) -> int:
@@ -90,7 +92,9 @@ def whole(text: str) -> int:
 
 def whole_or_less(text: str) -> int:
     """Return a whole number, or -1. Raises WrongValue."""
-    return -1 if text == "-1" else whole(text)
+    if text == "-1":
+        return -1
+    return whole(text)
 
 
 def megabytes(text: str) -> int:
@@ -165,7 +169,9 @@ def enforced(text: str) -> str:
 
 def preempt_mode(text: str) -> str | None:
     """Return the preemption mode of a partition; None: that of the site."""
-    return None if text.lower() in ("", "(null)", "n/a", "cluster") else text.lower()
+    if text.lower() in ("", "(null)", "n/a", "cluster"):
+        return None
+    return text.lower()
 
 
 def modes(text: str) -> tuple[str, ...]:
@@ -217,7 +223,9 @@ def node_state(text: str) -> str:
         parts = [part for part in parts if not part.startswith("power")]
     if any(part in GONE for part in parts):
         return "down"
-    return "draining" if any(part in DRAINED for part in parts) else "up"
+    if any(part in DRAINED for part in parts):
+        return "draining"
+    return "up"
 
 
 def sizes_of(text: str) -> Values:
@@ -388,7 +396,9 @@ def _interval_of_backfill(text: str) -> int:
     if text.strip() == "-1":
         return NO_BACKFILL
     seconds = whole(text)
-    return seconds if 1 <= seconds <= LONGEST_INTERVAL else DEFAULT_INTERVAL
+    if 1 <= seconds <= LONGEST_INTERVAL:
+        return seconds
+    return DEFAULT_INTERVAL
 
 
 PARAMETERS = {
@@ -448,7 +458,10 @@ def settings(draft: Draft, where: Where, key: str, text: str, strict: bool = Tru
         value = draft.convert(where, key, text, convert)
         if len(draft.faults) > before:
             return
-        draft.settings |= value if field == "job_defaults" else {field: value}
+        if field == "job_defaults":
+            draft.settings |= value
+        else:
+            draft.settings |= {field: value}
         if field == "priority_type" and value not in ("basic", "multifactor"):
             draft.omit(f"PriorityType={text}")
         if field == "preempt_mode" and "gang" in value:
@@ -525,7 +538,8 @@ def logical_lines(path: Path, lines: Sequence[str]) -> Iterator[Line]:
     parts = list[str]()
     for number, line in enumerate(lines, 1):
         text = re.sub(r"(?<!\\)#.*", "", line).replace("\\#", "#").rstrip()
-        first = first if parts else number
+        if not parts:
+            first = number
         if text.endswith("\\"):
             parts.append(text[:-1])
             continue
@@ -546,7 +560,10 @@ def with_included(draft: Draft, path: Path, lines: Sequence[str], seen: set[Path
             continue
         named = match[1].strip().strip('"').replace("%c", draft.name)
         beside = path.parent / named  # an absolute name stays what it is
-        target = beside if beside.is_file() else path.parent / Path(named).name
+        if beside.is_file():
+            target = beside
+        else:
+            target = path.parent / Path(named).name
         if target.resolve() in seen or len(seen) >= MOST_INCLUDED:
             draft.fault(line.where, "Include", f"Include {named}: the file is included already")
             continue
@@ -634,8 +651,13 @@ def _check_nodes_are_new(
     if not again:
         return
     first = lines_of_nodes.get(again[0], where)
-    more = f" and {how_many(len(again) - 1, 'more node')}" if len(again) > 1 else ""
-    place = f"line {first.line}" if first.file == where.file else f"{first.file}, line {first.line},"
+    more = ""
+    if len(again) > 1:
+        more = f" and {how_many(len(again) - 1, 'more node')}"
+    if first.file == where.file:
+        place = f"line {first.line}"
+    else:
+        place = f"{first.file}, line {first.line},"
     draft.fault(
         where, "NodeName", f"NodeName: {place} has the node {again[0]!r}{more} already; expected each node in one line"
     )
@@ -697,7 +719,9 @@ def nodes_of_partitions(draft: Draft) -> None:
             listed[each] = None
         unknown = [each for each in listed if each not in draft.nodes]
         if unknown:
-            more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+            more = ""
+            if len(unknown) > 3:
+                more = f" and {len(unknown) - 3} more"
             first = ", ".join(map(repr, unknown[:3]))
             draft.fault(where, "Nodes", f"Nodes of partition {name}: there is no node {first}{more}")
         values["nodes"] = tuple(listed)
@@ -735,7 +759,10 @@ def read_gres_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             if not set(pairs) <= GRES_IGNORED | {"nodename"}:
                 draft.fault(line.where, "Name", "the line has no Name; expected one such as Name=gpu Type=a100 Count=4")
             continue
-        nodes = draft.hosts(line.where, "NodeName", pairs["nodename"]) if "nodename" in pairs else list(draft.nodes)
+        if "nodename" in pairs:
+            nodes = draft.hosts(line.where, "NodeName", pairs["nodename"])
+        else:
+            nodes = list(draft.nodes)
         number = _number_of(draft, line.where, pairs)
         kind = pairs["name"] + (f":{pairs['type']}" if "type" in pairs else "")
         for node in nodes:
@@ -751,7 +778,9 @@ def read_gres_conf(draft: Draft, path: Path, lines: Sequence[str]) -> None:
             other.setdefault(strange, []).append(node)
         _combine(draft, node, amounts)
     for (here, there), nodes in other.items():
-        more = f" and {how_many(len(nodes) - 1, 'further node')}" if len(nodes) > 1 else ""
+        more = ""
+        if len(nodes) > 1:
+            more = f" and {how_many(len(nodes) - 1, 'further node')}"
         draft.omit(
             f"GPUs of type {here} that gres.conf gives to {nodes[0]}{more}: slurm.conf has {there} there, which counts; "
             "correct one of the two"
@@ -763,7 +792,9 @@ def _other_types(draft: Draft, node: str, amounts: Mapping[str, int]) -> tuple[s
     of_node = [kind for kind in draft.nodes[node].get("gpus") or {} if kind]
     strange = [kind.partition(":")[2] for kind in amounts if kind.startswith("gpu:")]
     strange = [kind for kind in strange if kind not in of_node]
-    return (", ".join(strange), ", ".join(of_node)) if of_node and strange else None
+    if of_node and strange:
+        return (", ".join(strange), ", ".join(of_node))
+    return None
 
 
 def _number_of(draft: Draft, where: Where, pairs: dict[str, str]) -> int:
@@ -771,7 +802,9 @@ def _number_of(draft: Draft, where: Where, pairs: dict[str, str]) -> int:
         amounts = draft.convert(where, "Count", pairs["count"], lambda text: generic(f"x:{text}"))
         return 0 if amounts is None else amounts.get("x", 0)
     files = pairs.get("file") or pairs.get("multiplefiles")
-    return len(draft.hosts(where, "File", files)) if files else 1
+    if files:
+        return len(draft.hosts(where, "File", files))
+    return 1
 
 
 def _combine(draft: Draft, node: str, amounts: dict[str, int]) -> None:
@@ -898,7 +931,9 @@ def _length(draft: Draft, where: Where, name: str, given: Mapping[str, str], sta
             draft.ends_before(where, "EndTime", name, given["starttime"], given["endtime"])
             return None
     if "duration" not in given:
-        return None if end is None or start is None else end - start
+        if end is None or start is None:
+            return None
+        return end - start
     length: int | None = draft.convert(where, "Duration", given["duration"], limit)
     if length is None and not draft.faults:
         draft.fault(where, "Duration", "Duration: a reservation without an end is not supported; expected D-HH:MM:SS")

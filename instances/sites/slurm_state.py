@@ -56,7 +56,9 @@ def number(value: Any) -> int | None:
     """
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
-        return number(value.get("number")) if known else None
+        if known:
+            return number(value.get("number"))
+        return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
         return None
     value_in_json = json_number_of(value, -MOST, MOST)
@@ -73,8 +75,13 @@ def text(value: Any) -> str:
     """
     if value is None or isinstance(value, (bool, dict)):
         return ""
-    joined = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-    return "" if joined.strip().lower() in ("(null)", "n/a", "none assigned") else joined.strip()
+    if isinstance(value, list):
+        joined = ",".join(map(str, value))
+    else:
+        joined = str(value)
+    if joined.strip().lower() in ("(null)", "n/a", "none assigned"):
+        return ""
+    return joined.strip()
 
 
 def names(value: Any) -> list[str]:
@@ -143,7 +150,10 @@ def reservations_in_text(text: str, zone: tzinfo) -> Values:
         elif key in ("StartTime", "EndTime"):
             listed[-1][{"StartTime": "start_time", "EndTime": "end_time"}[key]] = _time_in_text(key, value, zone)
         elif key == "Nodes":
-            listed[-1]["node_list"] = "" if value == "(null)" else value
+            if value == "(null)":
+                listed[-1]["node_list"] = ""
+            else:
+                listed[-1]["node_list"] = value
         elif key == "NodeName":
             listed[-1]["core_specializations"].append({"node": value})
         elif key == "CoreIDs" and listed[-1]["core_specializations"]:
@@ -183,7 +193,10 @@ def reservations_of(values: Values, nodes: Values, now: int, skipped: Counter[st
         if start is None:
             raise WrongValue(f"reservation {name!r} has no start_time; expected scontrol show reservations --json")
         known_end = number(each.get("end_time"))
-        end = start + YEAR if known_end is None else known_end
+        if known_end is None:
+            end = start + YEAR
+        else:
+            end = known_end
         held = _held(each, nodes)
         if end <= max(start, now):
             skipped["reservation in the past"] += 1
@@ -208,7 +221,10 @@ def _held(each: Values, nodes: Values) -> dict[str, dict[str, int]]:
         if name in nodes:
             capacity = {r: n for r, n in nodes[name]["capacity"].items() if n}
             some = 0 < cores[name] < capacity.get("cores", 0)
-            held = {"cores": cores[name]} if some else capacity
+            if some:
+                held = {"cores": cores[name]}
+            else:
+                held = capacity
             if held:
                 amounts_by_node[name] = held
     return amounts_by_node
@@ -269,12 +285,17 @@ class SlurmNode:
     @property
     def state(self) -> str:
         """The state of the node in a state file."""
-        words = self.words - {"NOT_RESPONDING"} if self.words & BOOTS else self.words
+        if self.words & BOOTS:
+            words = self.words - {"NOT_RESPONDING"}
+        else:
+            words = self.words
         if words & DOWN:
             return "down"
         if "RESERVED" in words and words - {"RESERVED"} <= TAKES_JOBS:
             return "reserved"
-        return "up" if words and words <= TAKES_JOBS and not self.owned else "draining"
+        if words and words <= TAKES_JOBS and not self.owned:
+            return "up"
+        return "draining"
 
     @property
     def completes(self) -> bool:
@@ -395,9 +416,14 @@ def _sources(job: Values) -> tuple[dict[str, int], ...]:
 def amounts(job: Values, units: int) -> dict[str, int]:
     """Return what a pending job asks for on each of its ``units`` nodes. Raises WrongValue."""
     asked = tres(text(job.get("tres_req_str")))
-    cores = _counted("cpu", asked["cpu"]) if "cpu" in asked else number(job.get("cpus")) or units
+    if "cpu" in asked:
+        cores = _counted("cpu", asked["cpu"])
+    else:
+        cores = number(job.get("cpus")) or units
     on_node = {"cores": max(-(-cores // units), number(job.get("minimum_cpus_per_node")) or 1)}
-    megabytes = memory(asked["mem"]).megabytes if "mem" in asked else 0.0
+    megabytes = 0.0
+    if "mem" in asked:
+        megabytes = memory(asked["mem"]).megabytes
     on_node["memory"] = -(-int(-(-megabytes // 1)) // units)
     per_node = number(job.get("memory_per_node")) or 0
     per_cpu = number(job.get("memory_per_cpu")) or 0
@@ -430,7 +456,9 @@ def spread_tasks(job: Values) -> int:
     asks_for_nodes = any(number(job.get(name)) for name in (*PER_NODE, *SIZES))
     asks_for_nodes = asks_for_nodes or any(_sources(job)) or takes_whole_nodes(job) or job.get("contiguous") is True
     one_partition = len(names(job.get("partition"))) < 2
-    return 0 if asks_for_nodes or text(job.get("required_nodes")) or not one_partition else tasks
+    if asks_for_nodes or text(job.get("required_nodes")) or not one_partition:
+        return 0
+    return tasks
 
 
 def _counted(name: str, amount: str) -> int:
@@ -465,7 +493,10 @@ def _gres_on_node(job: Values, units: int) -> dict[str, int]:
 def takes_whole_nodes(job: Values) -> bool:
     """Return whether a job shares its nodes with no other job (``--exclusive``), or with those of its user alone."""
     exclusive = job.get("exclusive")
-    words = [word.lower() for word in names(exclusive)] if not isinstance(exclusive, bool) else ["true"] * exclusive
+    if not isinstance(exclusive, bool):
+        words = [word.lower() for word in names(exclusive)]
+    else:
+        words = ["true"] * exclusive
     shared = [word.lower() for word in names(job.get("shared"))]
     return bool(set(words) - NOT_EXCLUSIVE) or bool({"none", "user", "mcs", "topo"} & set(shared))
 
@@ -666,7 +697,10 @@ def bound(
         made = made | sets.whole()
     elif made is not None and units > 1 and _twice_on_a_node(request, _up(members, nodes), free):
         own = sets.apart(name)
-        made = None if own is None else made | own
+        if own is None:
+            made = None
+        else:
+            made = made | own
     if made is None:
         raise WrongValue("asks for a set of nodes of its own, of which there are too many in this state")
     return made, queue
@@ -950,7 +984,10 @@ class _State:
         """Return node -> cores and memory that a running job of so many cores has there; {} if that is not known."""
         resources = job.get("job_resources") or {}
         inside = resources.get("nodes")
-        parts = inside.get("allocation") if isinstance(inside, dict) else resources.get("allocated_nodes")
+        if isinstance(inside, dict):
+            parts = inside.get("allocation")
+        else:
+            parts = resources.get("allocated_nodes")
         holds: dict[str, dict[str, int]] = {}
         if parts and all("cpus" in each for each in parts):  # Slurm 24.05 and later
             for each in parts:
@@ -959,7 +996,9 @@ class _State:
         elif parts and all(_cores_of(each) for each in parts):
             for each in parts:
                 name = str(each.get("nodename"))
-                threads = self.nodes[name].has.get("threads_per_core", 1) if name in self.nodes else 1
+                threads = 1
+                if name in self.nodes:
+                    threads = self.nodes[name].has.get("threads_per_core", 1)
                 holds[name] = {"cores": _cores_of(each) * threads, "memory": number(each.get("memory_allocated")) or 0}
             if sum(held["cores"] for held in holds.values()) != cores:
                 return {}
@@ -1087,7 +1126,9 @@ def _joined(leader: int, parts: list[Made]) -> Made:
 def _name(job: Values) -> str:
     array = number(job.get("array_job_id"))
     task = number(job.get("array_task_id"))
-    return f"{array}_{task}" if array and task is not None else str(job["job_id"])
+    if array and task is not None:
+        return f"{array}_{task}"
+    return str(job["job_id"])
 
 
 def _texts(job: Values) -> dict[str, str]:
@@ -1098,13 +1139,17 @@ def _texts(job: Values) -> dict[str, str]:
 def _walltime(job: Values) -> int:
     """Return the limit of a job in seconds; a year if there is none."""
     minutes = number(job.get("time_limit"))
-    return YEAR if not minutes else min(max(60 * minutes, 1), LONGEST)
+    if not minutes:
+        return YEAR
+    return min(max(60 * minutes, 1), LONGEST)
 
 
 def _cores_of(node: Values) -> int:
     """Return the number of allocated cores in an entry of ``allocated_nodes`` (before Slurm 24.05); 0 if it is not known."""
     sockets = node.get("sockets")
-    cores = [socket.get("cores") for socket in sockets.values()] if isinstance(sockets, dict) else []
+    cores = []
+    if isinstance(sockets, dict):
+        cores = [socket.get("cores") for socket in sockets.values()]
     return sum(
         str(word).lower().startswith("alloc") for each in cores if isinstance(each, dict) for word in each.values()
     )

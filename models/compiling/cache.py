@@ -124,7 +124,9 @@ class Prebuilt(NamedTuple):
             return ", ".join(f"{name} is {here[name]}, not {self.runtime.get(name)}" for name in differing)
         present = host_features().split(",")  # "+avx2,-avx512f,..."; NUMBA_ENABLE_AVX=0 is obeyed
         lacking = [name for name in self.processor.features if f"+{name}" not in present]
-        return f"the processor lacks {', '.join(lacking)}" if lacking else None
+        if lacking:
+            return f"the processor lacks {', '.join(lacking)}"
+        return None
 
     def magic_tuple(self) -> tuple[str, str, str]:
         """Return numba's description of the machine code in the keys of its cache."""
@@ -155,7 +157,9 @@ def flags(processor: Processor) -> str:
 def installed() -> Prebuilt | None:
     """Return the machine code of the installed package; None if it has none, or that does not fit."""
     prebuilt = Prebuilt.read(PACKAGE / FOLDER)
-    return prebuilt if prebuilt is not None and prebuilt.misfit() is None else None
+    if prebuilt is not None and prebuilt.misfit() is None:
+        return prebuilt
+    return None
 
 
 def described() -> str:
@@ -187,7 +191,9 @@ class Outdated(Exception):
 def source_stamp(module: str) -> str:
     """Return a hash of the source file of an imported module; empty if it has none."""
     file = getattr(sys.modules.get(module), "__file__", None)
-    return sha256(Path(file).read_bytes()).hexdigest() if file and Path(file).is_file() else ""
+    if file and Path(file).is_file():
+        return sha256(Path(file).read_bytes()).hexdigest()
+    return ""
 
 
 def _module(name: str) -> ModuleType | None:
@@ -249,7 +255,9 @@ def value_stamp(value: object) -> str:
         return source_stamp(value.__name__ if isinstance(value, ModuleType) else value.__module__)
     if isinstance(value, np.ndarray):
         return sha256(f"{value.dtype} {value.shape}".encode() + value.tobytes()).hexdigest()
-    return repr(value) if isinstance(value, int | float | complex | str | tuple | Enum | np.generic) else ""
+    if isinstance(value, int | float | complex | str | tuple | Enum | np.generic):
+        return repr(value)
+    return ""
 
 
 class Needed(NamedTuple):
@@ -301,7 +309,9 @@ class _Beside(InTreeCacheLocator):
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _Beside | None:
         """Return the folder of a function that is in a file."""
-        return cls(py_func, py_file) if Path(py_file).is_file() else None
+        if Path(py_file).is_file():
+            return cls(py_func, py_file)
+        return None
 
 
 class _Places(CompileResultCacheImpl):
@@ -352,8 +362,12 @@ class SharedCache(FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         file = code.file_of(Path(inspect.getfile(self._py_func)), self._impl.filename_base, stamp)
         key: Any = self._index_key(sig, code)
-        data = None if file is None else file.load(key)
-        return None if data is None else self._impl.rebuild(target_context, data)
+        data = None
+        if file is not None:
+            data = file.load(key)
+        if data is None:
+            return None
+        return self._impl.rebuild(target_context, data)
 
     def _cached(self, sig: Any, target_context: Any) -> Any:
         """Return the version for a signature from the cache; None if it is not there."""
@@ -532,7 +546,10 @@ class LinkedParts(Listener):
             function.py_func.__module__.startswith("numba.") and function.targetoptions.get("no_cpython_wrapper")
         )
         linked = part and any(map(self.is_kernel, self.stack))
-        function.targetctx.codegen()._library_class = LinkedLibrary if linked else JITCodeLibrary
+        if linked:
+            function.targetctx.codegen()._library_class = LinkedLibrary
+        else:
+            function.targetctx.codegen()._library_class = JITCodeLibrary
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[no-untyped-call]

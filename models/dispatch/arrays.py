@@ -66,7 +66,9 @@ def kept_rows(values: Mapping[int, T], kept: Sequence[int]) -> dict[int, T]:
     >>> kept_rows({3: "a", 5: "b"}, [5, 1])
     {0: 'b'}
     """
-    return {new: values[old] for new, old in enumerate(kept) if old in values} if values else {}
+    if values:
+        return {new: values[old] for new, old in enumerate(kept) if old in values}
+    return {}
 
 
 # --- Jobs and nodes as flat arrays: the only conversion of ``Job`` and ``Platform`` objects to numbers.
@@ -216,7 +218,9 @@ class JobArrays:
     def some(self, which: Bools | Ints) -> Self:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
         index: Ints = np.flatnonzero(which) if which.dtype == np.bool_ else which  # type: ignore[assignment]
-        further = None if self.further is None else self.further.some(index, len(self))
+        further = None
+        if self.further is not None:
+            further = self.further.some(index, len(self))
         columns: dict[str, Any] = {name: values[index] for name, values in self._columns()}
         return self.changed(further=further, **columns)
 

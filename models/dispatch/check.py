@@ -97,7 +97,10 @@ def excesses(
     first, low, high = (a.astype(np.int64, copy=False) for a in (first, low, high))
     order = np.argsort(np.concatenate([end, start]), kind="stable")
     visits = int(np.maximum(high - low + 1, 0).sum()) * capacity.shape[1]
-    sweep = _sweep if wide or visits <= PLAIN else _compiled()
+    if wide or visits <= PLAIN:
+        sweep = _sweep
+    else:
+        sweep = _compiled()
     job, time, used = sweep(order, start, end, first, low, high, units, request, capacity)
     cells = zip(*np.nonzero(job >= 0), strict=True)
     node, resource = np.array(sorted(cells, key=lambda f: (f[0], time[f], f[1])), np.int64).reshape(-1, 2).T
@@ -134,7 +137,10 @@ def _sweep(
     time_at = np.zeros_like(capacity)
     used_at = np.zeros_like(capacity)
     for event in order:
-        job = event if event < n else event - n
+        if event < n:
+            job = event
+        else:
+            job = event - n
         if end[job] <= start[job]:
             continue
         starts = event >= n
@@ -199,7 +205,9 @@ def _start(problem: DispatchData, job: Job, start: int) -> Iterator[Violation]:
     queue = next(q for q in problem.queues if q.name == job.queue)
     daily = queue.daily
     second = start % DAY
-    rest = job.walltime if queue.whole_run else 0
+    rest = 0
+    if queue.whole_run:
+        rest = job.walltime
     if daily and not any(lo <= s and s + rest <= hi for s in (second, second + DAY) for lo, hi in daily):
         yield Violation(
             job.id,
@@ -297,7 +305,10 @@ def _shared_nodes(problem: DispatchData, schedule: Schedule) -> Iterator[Violati
                 at = max(run.start, other.start)
                 if whole is None or at >= min(run.end, other.end) or not {run.job.id, other.job.id} & own:
                     continue
-                guest = other if whole is run else run
+                if whole is run:
+                    guest = other
+                else:
+                    guest = run
                 text = f"node {node!r} at {at}: job {guest.job.id!r} runs beside job {whole.job.id!r}, which takes whole nodes"
                 yield Violation(node, 1, text)
 
@@ -356,4 +367,6 @@ def _whole(values: list[int], columns: int | None = None) -> Whole:
         made: Whole = np.array(values, np.int64)
     except OverflowError:
         made = np.array(values, object)
-    return made if columns is None else made.reshape(-1, columns)
+    if columns is None:
+        return made
+    return made.reshape(-1, columns)

@@ -87,7 +87,9 @@ def limit_of(problem: Dispatch, name: str, theta: float, slack: float) -> float:
     (1066, 16)
     """
     objective = find_objective(name)
-    sign = 1 if objective.sense == "minimize" else -1
+    sign = -1
+    if objective.sense == "minimize":
+        sign = 1
     limit = theta + sign * (slack - 1) * abs(theta - origin_of(problem, name))
     if not isinstance(objective.costs_of(problem), Late | LastEnd):
         return limit
@@ -107,7 +109,9 @@ def overrun(problem: Dispatch, schedule: Schedule) -> float:
     overruns = []
     for name, limit in problem.limits.items():
         objective = find_objective(name)
-        sign = 1 if objective.sense == "minimize" else -1
+        sign = -1
+        if objective.sense == "minimize":
+            sign = 1
         overruns.append(1 + sign * (objective.value_of(problem, schedule) - limit) / scale_of(problem, name, limit))
     return max(overruns, default=0.0)
 
@@ -117,12 +121,16 @@ def nearest(problem: Dispatch, known: Mapping[str, Schedule]) -> str | None:
 
     It is used if a composite ends without a solution.
     """
-    sign = 1 if problem.sense == "minimize" else -1
+    sign = -1
+    if problem.sense == "minimize":
+        sign = 1
     return min(known, key=lambda n: (overrun(problem, known[n]), sign * problem.value(known[n])), default=None)
 
 
 def best_kept(problem: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
     """Return the best one of the schedules that are feasible and keep the limits of the problem; None if there is none."""
-    sign = 1 if problem.sense == "minimize" else -1
+    sign = -1
+    if problem.sense == "minimize":
+        sign = 1
     kept = [schedule for schedule in known.values() if not problem.verify(schedule)]
     return min(kept, key=lambda s: sign * problem.value(s), default=None)

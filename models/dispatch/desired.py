@@ -37,7 +37,9 @@ def desired_faults(p: DispatchData) -> list[str]:
     from ..desired_profile import DesiredProfile  # profiles are made from problems, too
 
     if p.desired is None:
-        return [] if p.over_cost is None else ["over_cost is given without a desired profile; give both (desired=...)"]
+        if p.over_cost is None:
+            return []
+        return ["over_cost is given without a desired profile; give both (desired=...)"]
     if not isinstance(p.desired, DesiredProfile):
         return [f"desired is {shown(p.desired)}; expected a DesiredProfile"]
     if p.desired.platform != p.platform:
@@ -76,7 +78,9 @@ def _never(p: DispatchData) -> list[str]:
     for job in p.jobs:
         shape = shape_of(job, resources)
         duration = p.duration(job)
-        begin = 0 if p.desired.period else p.earliest(job)
+        begin = 0
+        if not p.desired.period:
+            begin = p.earliest(job)
         key = (shape, duration, begin)
         if key not in known:
             known[key] = empty.first_start(shape, duration, begin) is None
@@ -128,7 +132,10 @@ def waits(p: DispatchData) -> tuple[int, int]:
             continue
         held = True
         if period is not None:
-            total += math.lcm(period, DAY) if p.calendar(job) else period
+            if p.calendar(job):
+                total += math.lcm(period, DAY)
+            else:
+                total += period
     return (p.desired.last_change if held and period is None else p.now), total
 
 
@@ -138,7 +145,10 @@ def _least_totals(p: DispatchData) -> dict[str, float]:
     totals = {
         r: sum(g.count * min(p.desired.of(g.name, r).amounts) for g in p.platform.groups) for r in p.platform.resources
     }
-    power = math.inf if p.desired.power is None else min(p.desired.power.amounts)
+    if p.desired.power is None:
+        power = math.inf
+    else:
+        power = min(p.desired.power.amounts)
     return {**totals, POWER_OF_MACHINE: power}
 
 
@@ -253,7 +263,9 @@ def _first(uses: list[Use], pieces: object, resource: str, where: str, now: int)
     last = max(u.end for u in own)
     steps = list(pieces(begin, last))  # type: ignore[operator]
     at = np.array([a for a, _, _ in steps])
-    whole = 1000.0 if resource == "W" else 1.0
+    whole = 1.0
+    if resource == "W":
+        whole = 1000.0
     wish = np.array([math.floor(v * whole + NEAR) / whole if math.isfinite(v) else v for _, _, v in steps])
     times = np.unique([*(t for u in uses for t in (u.begin, u.end) if begin <= t < last), *at.tolist()])
     mine = _in_use(own, times)
@@ -265,7 +277,9 @@ def _first(uses: list[Use], pieces: object, resource: str, where: str, now: int)
         k = int(over[0])
         used = mine[k] + held[k]
         most = allowed[k]
-        beside = f", of which running jobs use {held[k]:g}" if held[k] > desired[k] else ""
+        beside = ""
+        if held[k] > desired[k]:
+            beside = f", of which running jobs use {held[k]:g}"
         text = f"{where} at {times[k]}: {used:g} {resource} in use{beside}; the desired profile allows {desired[k]:g}"
         yield Violation(where.removeprefix("node ").strip("'"), float(used - most), text)
 
@@ -341,7 +355,10 @@ class OverCost:
         for resource in profile.wished:
             times, wish = profile.totals(resource, problem.now, max(until, problem.now + 1))
             own = resource == POWER and POWER not in problem.platform.resources
-            capacity = math.inf if own else problem.platform.total(resource)
+            if own:
+                capacity = math.inf
+            else:
+                capacity = problem.platform.total(resource)
             level = np.floor(np.minimum(wish, 2.0**40) * MILLI + ROUNDING).astype(np.int64)
             use = [(r.end, _use(r, resource, own)) for r in problem.running if r.end > problem.now]
             demand = np.array(
@@ -400,7 +417,9 @@ class OverCost:
 
 
 def _use(r: Running, resource: str, power: bool) -> int:
-    return _watts(r.job.power) if power else MILLI * sum(r.nodes.values()) * r.job.request.get(resource, 0)
+    if power:
+        return _watts(r.job.power)
+    return MILLI * sum(r.nodes.values()) * r.job.request.get(resource, 0)
 
 
 def _watts(power: float | None) -> int:

@@ -139,7 +139,8 @@ def gantt(problem: Dispatch, schedule: Schedule, marks: Sequence[Mark] = ()) -> 
     platform = problem.platform
     groups, of_job = queue_groups([s.job.queue for s in shown[:moved]])
     group = np.array(of_job + [len(groups)] * (len(shown) - moved), np.int64)
-    groups += [RUNNING] if len(shown) > moved else []
+    if len(shown) > moved:
+        groups += [RUNNING]
     placed = _placed(shown, platform)
     start = problem.now
     end = max([problem.now + 1, *(s.end for s in shown), *(m.time for m in marks)])
@@ -206,7 +207,10 @@ def on_nodes(
 def queue_groups(queues: Sequence[str]) -> tuple[list[str], list[int]]:
     """Return the groups of the colours of jobs, and the index of the group of each job, from the queues of the jobs."""
     counted = Counter(queues)
-    names = sorted(counted) if len(counted) <= QUEUES else sorted(q for q, _ in counted.most_common(QUEUES - 1))
+    if len(counted) <= QUEUES:
+        names = sorted(counted)
+    else:
+        names = sorted(q for q, _ in counted.most_common(QUEUES - 1))
     index = {name: k for k, name in enumerate(names)}
     group = [index.get(queue, len(names)) for queue in queues]
     return [*names, *([OTHERS] if len(counted) > QUEUES else [])], group
@@ -217,7 +221,10 @@ def _bars(
 ) -> Iterable[Bar]:
     """Yield the rectangles of the jobs; a job with a deadline or windows of its own has its allowed periods once."""
     bounded = {k for k, s in enumerate(shown[:moved]) if s.job.deadline is not None or s.job.windows}
-    left = bounded if len(bounded) <= BOUNDED else set()
+    if len(bounded) <= BOUNDED:
+        left = bounded
+    else:
+        left = set()
     for r in rectangles(placed, problem.platform, placed.requests):
         job = shown[r.job].job
         row = int(r.top)
@@ -324,7 +331,9 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
     uses = _uses(part, named(found, "resource"))
     limits = [e.text for e in found if e.kind == "limit"]
     if limits and part.jobs:
-        within = f" within {_together(uses)}" if uses else ""
+        within = ""
+        if uses:
+            within = f" within {_together(uses)}"
         return f"{listed(named(found, 'job'))} cannot be scheduled{within}{_beside(part)} if {listed(limits)}"
     if not found or limits or any(e.kind in PLACES for e in found):
         return plain_sentence(found)
@@ -342,8 +351,12 @@ def conflict_sentence(part: Dispatch, found: Sequence[Element]) -> str:
     begin = min(s.first for s in spans.values())
     end = max(s.end for s in spans.values())
     during = f"between {moment(begin)} and {moment(end)}" + _beside(part)
-    verb = "do" if len(spans) > 1 else "does"
-    condition = f" if {listed(wishes)}" if wishes else ""
+    verb = "does"
+    if len(spans) > 1:
+        verb = "do"
+    condition = ""
+    if wishes:
+        condition = f" if {listed(wishes)}"
     return f"{listed(list(spans))} {verb} not fit {_together(uses)} {during}{condition}"
 
 
@@ -369,8 +382,12 @@ def _together(uses: Sequence[Use]) -> str:
 def _beside(part: Dispatch) -> str:
     """Return the running jobs in words, with a leading space; empty without them."""
     held = [f"{r.job.id} (until {moment(r.end)})" for r in part.running]
-    jobs = "jobs" if len(held) > 1 else "job"
-    return f" beside the running {jobs} {listed(held)}" if held else ""
+    jobs = "job"
+    if len(held) > 1:
+        jobs = "jobs"
+    if held:
+        return f" beside the running {jobs} {listed(held)}"
+    return ""
 
 
 def _need(job: Job, resource: str) -> int:
@@ -398,7 +415,9 @@ def _at_once(part: Dispatch, spans: dict[str, Span], use: Use) -> str:
     need = sum(needs[j] for j in spans)
     beside = _beside(part)
     if need + sum(sum(r.nodes.values()) * r.job.request.get(use.resource, 0) for r in held) > use.total:
-        verb = "need" if len(spans) > 1 else "needs"
+        verb = "needs"
+        if len(spans) > 1:
+            verb = "need"
         return f"{names} {verb} {need:,} {use.resource} {during}{beside}; {use.where} have {use.total:,}"
     if not held and all(2 * per_unit[j] > use.most for j in spans) and sum(units.values()) > use.nodes:
         return (
@@ -472,7 +491,10 @@ class DispatchElements(Elements):
                 f"the limit on {', '.join(others)} cannot be explained: without a job, a registered objective may be worse"
             )
         # these objectives are sums of costs >= 0, or the last end: no removal makes them worse
-        self.objectives = (problem.objective,) if problem.objective in OBJECTIVES else ()
+        if problem.objective in OBJECTIVES:
+            self.objectives = (problem.objective,)
+        else:
+            self.objectives = ()
         by_slack = sorted(problem.jobs, key=self._slack)
         of_jobs = [e for j in by_slack for e in _of_job(problem, j)]
         running = sorted(problem.running, key=lambda r: -r.end)
@@ -497,7 +519,9 @@ class DispatchElements(Elements):
         if job.deadline is None and not job.windows:
             return MOST_CAPACITY
         spans = self.problem.start_windows(job)
-        return spans[-1][1] - spans[0][0] if spans else -1
+        if spans:
+            return spans[-1][1] - spans[0][0]
+        return -1
 
     def _resources(self) -> list[Element]:
         used = {r for j in self._jobs() for r, n in j.request.items() if n}
@@ -527,8 +551,12 @@ class DispatchElements(Elements):
         if profile is None or self.problem.over_cost is not None:
             return None
         kept = {(g, r): s for (g, r), s in profile.steps.items() if ("desired use", desired_name(r, g)) in names}
-        power = profile.power if ("desired use", POWER_NAME) in names else None
-        return replace(profile, platform=platform, steps=kept, power=power, end=None) if kept or power else None
+        power = None
+        if ("desired use", POWER_NAME) in names:
+            power = profile.power
+        if kept or power:
+            return replace(profile, platform=platform, steps=kept, power=power, end=None)
+        return None
 
     def _jobs(self) -> list[Job]:
         """Return the parts of all jobs."""
@@ -587,7 +615,10 @@ def desired_name(resource: str, group: str) -> str:
 def _wish(resource: str, group: str, steps: Steps) -> str:
     low = min(steps.amounts)
     high = max(steps.amounts)
-    most = f"{high:g}" if low == high else f"{low:g} to {high:g}, by the time,"
+    if low == high:
+        most = f"{high:g}"
+    else:
+        most = f"{low:g} to {high:g}, by the time,"
     return f"at most {most} {resource} of each {group} node are in use"
 
 
@@ -597,7 +628,10 @@ def limit_name(objective: str) -> str:
 
 
 def _limit(objective: str, most: float) -> str:
-    value = moment(int(most)) if objective == "makespan" else f"{most:.10g}"
+    if objective == "makespan":
+        value = moment(int(most))
+    else:
+        value = f"{most:.10g}"
     return f"{objective} is at most {value}"
 
 
@@ -618,8 +652,12 @@ def _of_job(problem: Dispatch, job: Job) -> list[Element]:
     if job.earliest_start is not None and job.earliest_start > max(problem.now, job.submit):
         elements.append(Element("earliest start", job.id, f"{job.id} starts at {moment(job.earliest_start)} or later"))
     if job.nodes or job.features:
-        named = f" {listed(job.nodes, 5)}" if job.nodes else ""
-        features = f" with the features {job.features}" if job.features else ""
+        named = ""
+        if job.nodes:
+            named = f" {listed(job.nodes, 5)}"
+        features = ""
+        if job.features:
+            features = f" with the features {job.features}"
         elements.append(Element("nodes", job.id, f"{job.id} uses the nodes{named}{features} only"))
     if job.per_node is not None:
         elements.append(
@@ -640,8 +678,13 @@ def _queue_nodes(queue: Queue) -> str:
 
 def _limited_queue(queue: Queue, names: Collection[tuple[str, str]]) -> Queue:
     """Return the queue with its kept limits."""
-    made = queue if ("calendar", queue.name) in names else replace(queue, daily=(), whole_run=False)
-    return made if ("nodes of a queue", queue.name) in names else replace(made, nodes=())
+    if ("calendar", queue.name) in names:
+        made = queue
+    else:
+        made = replace(queue, daily=(), whole_run=False)
+    if ("nodes of a queue", queue.name) in names:
+        return made
+    return replace(made, nodes=())
 
 
 def _units(part: Job) -> str:
@@ -672,7 +715,10 @@ def _limited(job: Job, names: Collection[tuple[str, str]]) -> Job:
 def _capacity(resource: str, group: NodeGroup) -> str:
     amount = group.capacity.get(resource, 0)
     few = group.count == 1
-    nodes = f"the only {group.name} node has" if few else f"the {group.count} {group.name} nodes have"
+    if few:
+        nodes = f"the only {group.name} node has"
+    else:
+        nodes = f"the {group.count} {group.name} nodes have"
     if not amount:
         return f"{nodes} no {resource}"
     return f"{nodes} {amount} {resource}" + ("" if few else " each")

@@ -136,10 +136,17 @@ class FeatureExpression(NamedTuple):
 
     def holds(self, features: Iterable[str]) -> bool:
         """Return whether a node with these features satisfies the expression."""
-        has = features if isinstance(features, frozenset) else frozenset(features)
+        if isinstance(features, frozenset):
+            has = features
+        else:
+            has = frozenset(features)
         if not self.operator:
             return self.name in has
-        combine: Callable[[Iterable[bool]], bool] = all if self.operator == "&" else any
+        combine: Callable[[Iterable[bool]], bool]
+        if self.operator == "&":
+            combine = all
+        else:
+            combine = any
         return combine(side.holds(has) for side in self.sides)
 
 
@@ -219,7 +226,9 @@ def _expression(text: str, tokens: Sequence[str]) -> tuple[FeatureExpression, Se
 
 def _operand(text: str, tokens: Sequence[str]) -> tuple[FeatureExpression, Sequence[str]]:
     if not tokens or tokens[0] in "&|)":
-        where = f"before {tokens[0]!r}" if tokens else "at the end"
+        where = "at the end"
+        if tokens:
+            where = f"before {tokens[0]!r}"
         raise ProblemError(f"features {text!r}: the name of a feature is expected {where}")
     if tokens[0] != "(":
         return FeatureExpression("", tokens[0]), tokens[1:]
@@ -421,7 +430,10 @@ class NodeClasses:
             Those of the platform.
         """
         request = [job.request.get(r, 0) for r in resources]
-        most = job.units if job.per_node is None else min(job.units, job.per_node)
+        if job.per_node is None:
+            most = job.units
+        else:
+            most = min(job.units, job.per_node)
         may = self.sets[node_set].tolist()
         return [
             min([most, *(c // r for c, r in zip(vector, request, strict=True) if r > 0)]) if here else 0
@@ -464,7 +476,9 @@ def is_placed_freely(problem: DispatchData) -> bool:
 
 
 def _all_jobs(problem: DispatchData) -> Sequence[Job]:
-    return [*problem.jobs, *(r.job for r in problem.running)] if problem.running else problem.jobs
+    if problem.running:
+        return [*problem.jobs, *(r.job for r in problem.running)]
+    return problem.jobs
 
 
 def _anywhere(problem: DispatchData) -> bool:
@@ -496,7 +510,9 @@ def place_faults(problem: DispatchData) -> list[str]:
             if told is not None:
                 faults.append(f"{who}: {told}")
         if job.chunks and (job.per_node is not None or job.whole_nodes):
-            what = "per_node" if job.per_node is not None else "whole_nodes"
+            what = "whole_nodes"
+            if job.per_node is not None:
+                what = "per_node"
             faults.append(
                 f"{who}: {what} is not supported for a heterogeneous job; give it to jobs of equal units alone"
             )
@@ -581,10 +597,15 @@ def _does_not_fit(eligibility: Eligibility, job: Job) -> str | None:
             usable.append((tuple(group.capacity.get(r, 0) for r in platform.resources), count))
     for part in job.parts:
         request = tuple(part.request.get(r, 0) for r in platform.resources)
-        most = part.units if part.per_node is None else min(part.units, part.per_node)
+        if part.per_node is None:
+            most = part.units
+        else:
+            most = min(part.units, part.per_node)
         room = sum(count * min(most, platform.units_on(vector, request)) for vector, count in usable)
         if room < part.units:
-            at_most = "" if part.per_node is None else f", at most {part.per_node} on a node"
+            at_most = ""
+            if part.per_node is not None:
+                at_most = f", at most {part.per_node} on a node"
             asks = f"asks for {how_many(part.units, 'unit')} of {dict(part.request)}{at_most}"
             return (
                 f"{asks}, but the {how_many(int(may.sum()), 'node')} that it may use hold only {room} of them ({whose})"
@@ -597,7 +618,9 @@ def _does_not_fit(eligibility: Eligibility, job: Job) -> str | None:
         for k, (vector, count) in enumerate(usable)
     ]
     why = lack(Platform(alone), shape)
-    return None if why is None else f"{why} ({whose})"
+    if why is None:
+        return None
+    return f"{why} ({whose})"
 
 
 def described_nodes(eligibility: Eligibility, job: Job) -> str:
@@ -619,7 +642,9 @@ def described_nodes(eligibility: Eligibility, job: Job) -> str:
         words.append(f"of queue {job.queue!r}")
     if job.features:
         words.append(f"with the features {job.features!r}")
-    return f"it may use the nodes {' '.join(words)}" if words else "it may use all nodes"
+    if words:
+        return f"it may use the nodes {' '.join(words)}"
+    return "it may use all nodes"
 
 
 # --- Parts that do not obey these fields.

@@ -147,7 +147,10 @@ class Levels:
         first = 0
         for g, group in enumerate(platform.groups):
             rows = np.arange(first, first + group.count)
-            plain = rows[[n not in self.own for n in rows.tolist()]] if self.own else rows
+            if self.own:
+                plain = rows[[n not in self.own for n in rows.tolist()]]
+            else:
+                plain = rows
             parts.append(self._taken(plain, capacity[first] - self.group[:, g]))
             parts += [self._taken(np.array([n]), capacity[n] - self.own[n]) for n in rows.tolist() if n in self.own]
             first += group.count
@@ -186,7 +189,10 @@ def limit_power(b: JobModel, until: int) -> None:
     begins = [a for a, _, _ in pieces]
     for t in sorted({*begins, *(end for end, _ in running if end < until)}):
         wish = pieces[int(np.searchsorted(begins, t, side="right")) - 1][2]
-        level = int(wish * MILLI + ROUNDING) if isfinite(wish) else all_of_them
+        if isfinite(wish):
+            level = int(wish * MILLI + ROUNDING)
+        else:
+            level = all_of_them
         level = max(min(level, all_of_them), sum(w for end, w in running if end > t))
         if not steps or steps[-1][1] != level:
             steps.append((t, level))
@@ -234,7 +240,9 @@ class DemandRow(NamedTuple):
     @property
     def most(self) -> int:
         """The greatest possible demand."""
-        return self.amount if self.times is None else self.amount * self.times.hi
+        if self.times is None:
+            return self.amount
+        return self.amount * self.times.hi
 
 
 @hashable
@@ -358,9 +366,13 @@ class JobModel:
         held : mapping of int to int, optional
             Amounts of running jobs by their ends in seconds.
         """
-        steps = ((0, capacity),) if isinstance(capacity, int) else capacity
+        if not isinstance(capacity, int):
+            steps = capacity
+        else:
+            steps = ((0, capacity),)
         most = sum([amount if times is None else amount * times.hi for _, amount, times in rows])
-        held = {} if held is None else held
+        if held is None:
+            held = {}
         if most + sum(held.values()) <= least(steps):
             return
         if len(steps) == 1:
@@ -409,7 +421,10 @@ def _together(
     """Return each interval once, with the sum of its demands: an interval may stand in a cumulative only once."""
     demand_of: dict[Interval, int | Linear] = {}
     for v, demand in zip(intervals, demands, strict=True):
-        demand_of[v] = demand_of[v] + demand if v in demand_of else demand
+        if v in demand_of:
+            demand_of[v] = demand_of[v] + demand
+        else:
+            demand_of[v] = demand
     return list(demand_of), list(demand_of.values())
 
 
@@ -451,7 +466,10 @@ def job_model(
     JobModel
         The model.
     """
-    horizon = problem.horizon if before is None else problem.horizon_from(before)
+    if before is None:
+        horizon = problem.horizon
+    else:
+        horizon = problem.horizon_from(before)
     model = Model(f"{name} of {how_many(len(problem.jobs), 'job')}", horizon=horizon)
     jobs = []
     arrays = problem.job_arrays
@@ -618,7 +636,10 @@ def _add_places(b: JobModel, node: str, here: Sequence[Taken]) -> None:
     most = sum(1 if x is None else x.hi for _, _, x, is_whole in here if not is_whole)
     units = max(1, most + sum(n for r, n in on_node if not r.job.whole_nodes))
     for r, n in on_node:
-        held[r.end] += units if r.job.whole_nodes else n
+        if r.job.whole_nodes:
+            held[r.end] += units
+        else:
+            held[r.end] += n
     rows = [DemandRow(v, units if is_whole else 1, x) for _, v, x, is_whole in here]
     b.add_cumulative(rows, units, f"places of {node}", held)
 
@@ -664,7 +685,9 @@ def units(problem: Dispatch, set_objective: SetObjective | None = None, before: 
     def write(schedule: Schedule) -> Assignment:
         a = b.write_starts(schedule)
         for (j, v), made in zip(parts, options, strict=True):
-            left = dict(schedule.nodes.get(j.id, {})) if a.present[v.index] else {}
+            left = {}
+            if a.present[v.index]:
+                left = dict(schedule.nodes.get(j.id, {}))
             for node, o in made:
                 if left.get(node, 0) > 0:
                     left[node] -= 1
@@ -780,7 +803,10 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     here: dict[str, list[Taken]] = {}
     for (_, v), request, (units_on, whole) in zip(b.parts, _requests(b), numbers, strict=True):
         for node, x in (whole or units_on).items():
-            taken = (capacity[node], v, x, True) if whole else (request, v, x, False)
+            if whole:
+                taken = (capacity[node], v, x, True)
+            else:
+                taken = (request, v, x, False)
             here.setdefault(node, []).append(taken)
     for node, rows in here.items():
         _add_node(b, node, rows, back[node])

@@ -292,7 +292,9 @@ def whole_chunks(job: Job) -> tuple[Job, list[str]]:
             faults.append(f"{where}: units {wrong(units)}")
             continue
         made.append(Chunk(int(units), request))
-    return (job, faults) if faults else (replace(job, chunks=tuple(made)), [])
+    if faults:
+        return (job, faults)
+    return (replace(job, chunks=tuple(made)), [])
 
 
 def chunk_faults(jobs: Iterable[Job]) -> list[str]:
@@ -374,9 +376,13 @@ def whole_places(jobs: Sequence[Job], where: str = "job") -> tuple[tuple[Job, ..
         if not isinstance(job.whole_nodes, bool | np.bool_):
             faults.append(f"{where} {job.id!r}: whole_nodes is {shown(job.whole_nodes)}; True or False is expected")
         if not faults:
-            per_node = None if job.per_node is None else int(job.per_node)
+            per_node = None
+            if job.per_node is not None:
+                per_node = int(job.per_node)
             made.append(replace(job, nodes=nodes or (), per_node=per_node, whole_nodes=bool(job.whole_nodes)))
-    return (given, faults) if faults else (tuple(made), [])
+    if faults:
+        return (given, faults)
+    return (tuple(made), [])
 
 
 def names_of(value: object) -> tuple[str, ...] | None:
@@ -384,7 +390,9 @@ def names_of(value: object) -> tuple[str, ...] | None:
     if not is_list(value):
         return None
     listed = list(value)
-    return tuple(listed) if all(isinstance(name, str) for name in listed) else None
+    if all(isinstance(name, str) for name in listed):
+        return tuple(listed)
+    return None
 
 
 def power_faults(jobs: Sequence[Job]) -> list[str]:
@@ -653,7 +661,9 @@ class Job:
         >>> [(part.id, part.units) for part in job.parts]
         [('h', 2), ('h+1', 1)]
         """
-        pairs = tuple(chunks) if isinstance(chunks, Iterable) and not isinstance(chunks, str) else None
+        pairs = None
+        if isinstance(chunks, Iterable) and not isinstance(chunks, str):
+            pairs = tuple(chunks)
         if pairs is None or not all(isinstance(c, (tuple, list)) and len(c) == 2 for c in pairs):
             raise WrongArgument(f"chunks of job {id!r} is {chunks!r:.100}; a list of (units, request) is expected")
         listed = tuple(Chunk(*c) for c in pairs)
@@ -687,7 +697,9 @@ class Job:
     @property
     def release(self) -> int:
         """The earliest start in seconds, by the data of the job alone."""
-        return self.submit if self.earliest_start is None else max(self.submit, self.earliest_start)
+        if self.earliest_start is None:
+            return self.submit
+        return max(self.submit, self.earliest_start)
 
 
 @named
@@ -723,7 +735,9 @@ class Running:
     @property
     def true_end(self) -> int:
         """Its end in seconds by its runtime; the expected end if the runtime is not known."""
-        return self.end if self.job.runtime is None else self.start + self.job.runtime
+        if self.job.runtime is None:
+            return self.end
+        return self.start + self.job.runtime
 
 
 # --- Whether the empty platform can hold a heterogeneous job: all its chunks at the same time.
@@ -786,7 +800,9 @@ def _best_fit(nodes: Counter[Vector], chunks: Sequence[tuple[int, Vector]]) -> b
             if most == 0:
                 continue
             full = min(free[vector], units // most)
-            rest = units - full * most if full < free[vector] else 0
+            rest = 0
+            if full < free[vector]:
+                rest = units - full * most
             for count, on in ((full, most), (1 if rest else 0, rest)):
                 free[vector] -= count
                 free[tuple(c - on * r for c, r in zip(vector, request, strict=True))] += count
@@ -826,9 +842,10 @@ class _Search:
             return None
         unknown = False
         for put in self._fillings(vector, left):
-            holds_rest = self.holds(c, used + 1, tuple(a - b for a, b in zip(left, put, strict=True))) if any(put) else (
-                self.holds(c + 1, 0, left)
-            )  # fmt: skip
+            if any(put):
+                holds_rest = self.holds(c, used + 1, tuple(a - b for a, b in zip(left, put, strict=True)))
+            else:
+                holds_rest = self.holds(c + 1, 0, left)
             if holds_rest:
                 return True
             unknown = unknown or holds_rest is None

@@ -140,7 +140,9 @@ class Excess:
     def value(self, wait: Ints, end: Ints) -> float:
         """Return the cost of waits in seconds, shape (jobs,); it does not depend on the ends."""
         over = np.maximum(0, wait - self.grace)
-        return int(over.sum()) if self.is_unweighted else float((self.weight * over + self.constant).sum())
+        if self.is_unweighted:
+            return int(over.sum())
+        return float((self.weight * over + self.constant).sum())
 
 
 @with_short_repr
@@ -324,7 +326,9 @@ class Objective:
         jobs = problem.job_arrays
         starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
         cost = float(self.costs_of(problem).value(starts - jobs.submit, starts + jobs.duration))
-        return cost if self.sense == "minimize" else -cost
+        if self.sense == "minimize":
+            return cost
+        return -cost
 
     def _first_difference(self, problem: DispatchData, schedule: Schedule) -> str:
         """Return the part of the message about the first job for which they differ in a problem of this job alone."""
@@ -454,7 +458,10 @@ def _seconds(grace: ArrayLike) -> Ints:
 
 def _numbers(what: str, given: object) -> NDArray[Any]:
     """Return numbers as an array, of objects if one is a fraction or beyond 64 bits."""
-    values = tuple(given) if isinstance(given, Iterator) else given
+    if not isinstance(given, Iterator):
+        values = given
+    else:
+        values = tuple(given)
     no_array = values is None or isinstance(values, (str, bytes, Mapping, Set))
     try:
         array = np.array(None if no_array else values)
@@ -567,13 +574,18 @@ def whole_limits(limits: object) -> dict[str, float]:
         find_objective(name)
         if not is_number(value):
             raise ProblemError(f"the limit on {name} is {shown(value)}; expected a finite number")
-        by_name[name] = int(value) if is_whole(value) else float(value)
+        if is_whole(value):
+            by_name[name] = int(value)
+        else:
+            by_name[name] = float(value)
     return by_name
 
 
 def tolerance(limit: float, exact: bool) -> float:
     """Return by how much a value may exceed a limit; ``exact``: the value is a whole number."""
-    return EXACT if exact else RELATIVE * max(1.0, abs(limit))
+    if exact:
+        return EXACT
+    return RELATIVE * max(1.0, abs(limit))
 
 
 class WithCosts(DispatchData, Protocol):
@@ -598,8 +610,13 @@ def origin_of(problem: WithCosts, name: str) -> int:
 
     The end of the last job is a time on the clock of the problem, so it is measured from ``now``; others from 0.
     """
-    costs = problem.costs if name == problem.objective else find_objective(name).costs_of(problem)
-    return problem.now if isinstance(costs, LastEnd) else 0
+    if name == problem.objective:
+        costs = problem.costs
+    else:
+        costs = find_objective(name).costs_of(problem)
+    if isinstance(costs, LastEnd):
+        return problem.now
+    return 0
 
 
 def cost_limits(problem: WithCosts) -> tuple[CostLimit, ...]:
@@ -608,8 +625,13 @@ def cost_limits(problem: WithCosts) -> tuple[CostLimit, ...]:
     for name, limit in problem.limits.items():
         objective = find_objective(name)
         costs = objective.costs_of(problem)
-        exact = costs.is_unweighted if isinstance(costs, Excess) else True
-        most = limit if objective.sense == "minimize" else -limit
+        exact = True
+        if isinstance(costs, Excess):
+            exact = costs.is_unweighted
+        if objective.sense == "minimize":
+            most = limit
+        else:
+            most = -limit
         limits.append(CostLimit(name, costs, most, tolerance(limit, exact), scale_of(problem, name, limit)))
     return tuple(limits)
 
@@ -619,10 +641,14 @@ def broken_limits(problem: DispatchData, schedule: Schedule) -> Iterator[Violati
     for name, limit in problem.limits.items():
         objective = find_objective(name)
         value = objective.checked_value(problem, schedule)
-        sign = 1 if objective.sense == "minimize" else -1
+        sign = -1
+        if objective.sense == "minimize":
+            sign = 1
         over = sign * (value - limit)
         if over > tolerance(limit, is_whole(value)):
-            most = "at most" if sign > 0 else "at least"
+            most = "at least"
+            if sign > 0:
+                most = "at most"
             text = f"{name} is {value:.10g}, the limit is {most} {limit:.10g}"
             yield Violation(name, over, text)
 
@@ -674,7 +700,9 @@ def total_cost(costs: JobCosts, jobs: Sequence[Interval], submit: Sequence[int],
             shift = float((costs.constant - costs.weight * begun).sum())
         # made directly: sl.sum would check weights again that are known to be finite
         cost = Linear({v.start: w for v, w in zip(jobs, weights, strict=True) if w}, shift)
-        return cost if fixed is None else cost + fixed
+        if fixed is None:
+            return cost
+        return cost + fixed
     terms = cost_terms(costs, jobs, submit)
     if isinstance(costs, Late):
         cost = sl.sum(terms)
@@ -682,7 +710,9 @@ def total_cost(costs: JobCosts, jobs: Sequence[Interval], submit: Sequence[int],
         cost = sl.sum(terms, weights=None if costs.is_unweighted else costs.weight.tolist())
         if costs.constant.any():
             cost = cost + float(costs.constant.sum())
-    return cost if fixed is None else cost + fixed
+    if fixed is None:
+        return cost
+    return cost + fixed
 
 
 def cost_terms(costs: Excess | Late, jobs: Sequence[Interval], submit: Sequence[int]) -> list[Expression]:
@@ -774,23 +804,35 @@ def _constraints(
         yield max([*costs.others, *(() if fixed is None else fixed.end.tolist())], default=most) <= most
         yield from (v.end <= most for v in intervals)
         return
-    own = costs if moving is None else costs.some(moving)
+    if moving is None:
+        own = costs
+    else:
+        own = costs.some(moving)
     terms = cost_terms(own, intervals, submit)
     if isinstance(costs, Late):
-        spent = 0 if fixed is None else int(costs.some(fixed.jobs).value(fixed.wait, fixed.end))
+        spent = 0
+        if fixed is not None:
+            spent = int(costs.some(fixed.jobs).value(fixed.wait, fixed.end))
         yield sl.sum(terms) <= math.floor(limit.most) - spent if terms else spent <= limit.most
         return
     assert isinstance(own, Excess)
     reach = [max(0, v.start_hi - q - g) for v, q, g in zip(intervals, submit, own.grace.tolist(), strict=True)]
     row = _whole_row(costs, limit.most)
-    weights = list(row.weights) if moving is None else [row.weights[j] for j in moving.tolist()]
-    spent = 0 if fixed is None else _spent(row, costs, fixed)
+    if moving is None:
+        weights = list(row.weights)
+    else:
+        weights = [row.weights[j] for j in moving.tolist()]
+    spent = 0
+    if fixed is not None:
+        spent = _spent(row, costs, fixed)
     if not terms:
         yield spent <= row.most
     elif sum(c * x for c, x in zip(weights, reach, strict=True)) + abs(row.most) <= LARGEST:
         yield sl.sum(terms, weights=weights) <= row.most - spent
     else:
-        left = 0.0 if fixed is None else costs.some(fixed.jobs).value(fixed.wait, fixed.end)
+        left = 0.0
+        if fixed is not None:
+            left = costs.some(fixed.jobs).value(fixed.wait, fixed.end)
         margin = REAL_TOLERANCE * max(1.0, abs(limit.limit)) + float(own.constant.sum())
         yield sl.sum(terms, weights=own.weight.tolist()) <= limit.limit - margin - left
 

@@ -52,7 +52,9 @@ def jobs_of_table(table: Any, resources: Sequence[str], queues: Sequence[Queue])
     function = "Dispatch.from_pandas"
     needed = NEEDED if len(queues) == 1 else (*NEEDED, "queue")
     names, rows = table_rows(table, function, needed, OWN, resources, {"job": "id"})
-    usual = queues[0].name if len(queues) == 1 else ""
+    usual = ""
+    if len(queues) == 1:
+        usual = queues[0].name
     amounts = [name for name in names if name in resources and name not in OWN]
     own = [name for name in names if name not in amounts]
     jobs = []
@@ -186,12 +188,17 @@ class Dispatch:
         if not faults:
             faults = contradictions(self)
             known = not faults or is_placed_freely(self)  # nodes and features exist
-            cannot = impossible_jobs(platform, self.queues, self.jobs) if known else impossible(platform, self.jobs)
+            if known:
+                cannot = impossible_jobs(platform, self.queues, self.jobs)
+            else:
+                cannot = impossible(platform, self.jobs)
             faults += [f"job {j.id!r}: {why}" for j, why in cannot]
             if not faults and (self.desired is not None or self.over_cost is not None):
                 faults = desired_faults(self)
         if faults:
-            more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
+            more = ""
+            if len(faults) > 10:
+                more = f"\n... and {len(faults) - 10} more"
             raise ProblemError("\n".join(faults[:10]) + more)
 
     @classmethod
@@ -275,7 +282,10 @@ class Dispatch:
         {'cores': 8}
         """
         expect("platform of Dispatch.from_pandas", platform, Platform)
-        listed = tuple(queues) if isinstance(queues, Iterable) else queues
+        if isinstance(queues, Iterable):
+            listed = tuple(queues)
+        else:
+            listed = queues
         expect("queues of Dispatch.from_pandas", listed, Sequence[Queue])
         return cls(platform, jobs_of_table(table, platform.resources, listed), listed, objective, **others)
 
@@ -327,7 +337,9 @@ class Dispatch:
 
     def duration(self, job: Job) -> int:
         """Return the duration of the job in this problem, in seconds."""
-        return job.walltime if self.durations == "walltime" or job.runtime is None else job.runtime
+        if self.durations == "walltime" or job.runtime is None:
+            return job.walltime
+        return job.runtime
 
     def earliest(self, job: Job) -> int:
         """Return the earliest start of the job in seconds, without regard to its windows."""
@@ -357,20 +369,31 @@ class Dispatch:
         if not held or self.desired is not None:
             return latest
         by_calendars = time_after_open({self.calendar(j) for j in held}, begin, run)
-        return latest if by_calendars is None else min(latest, by_calendars)
+        if by_calendars is None:
+            return latest
+        return min(latest, by_calendars)
 
     def start_windows(self, job: Job, horizon: int | None = None) -> tuple[Window, ...]:
         """Return the windows (lo, hi) of the job's start up to the horizon, both ends included; or ()."""
-        horizon = self.horizon if horizon is None else horizon
-        last = horizon if job.deadline is None else min(horizon, job.deadline - self.duration(job))
+        if horizon is None:
+            horizon = self.horizon
+        if job.deadline is None:
+            last = horizon
+        else:
+            last = min(horizon, job.deadline - self.duration(job))
         windows: tuple[Window, ...] = ((self.earliest(job), last),)
         if not job.windows and not self._queues[job.queue].daily:  # the common case, kept fast
-            return windows if windows[0][0] <= last else ()
+            if windows[0][0] <= last:
+                return windows
+            return ()
         if job.windows:
             windows = _intersect(windows, job.windows)
         daily = self.calendar(job)
         if daily:
-            days = range(windows[0][0] // DAY - 1, last // DAY + 1) if windows else range(0)
+            if windows:
+                days = range(windows[0][0] // DAY - 1, last // DAY + 1)
+            else:
+                days = range(0)
             windows = _intersect(windows, [(d * DAY + lo, d * DAY + hi) for d in days for lo, hi in daily])
         return tuple((lo, hi) for lo, hi in windows if lo <= hi)
 
@@ -449,7 +472,9 @@ class Dispatch:
         if self.desired is None or self.over_cost is None:
             return value
         over = self.over_cost * over_hours(self, schedule)
-        return value + over if self.sense == "minimize" else value - over
+        if self.sense == "minimize":
+            return value + over
+        return value - over
 
     def read(self, data: Any) -> Schedule:
         """Return the schedule of JSON data; raise ValueError, with the name of the job, if the data are malformed."""

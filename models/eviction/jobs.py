@@ -76,13 +76,18 @@ class BatchJob:
         ...         ).candidate(now=1000, file_system_mb_s=1000, node_mb_s=700)
         EvictionCandidate(id='a', nodes=4, loss=1600, system_s=28, application_s=814, wait_s=800, mb_s=1000)
         """
-        since = self.start if self.last_checkpoint is None else self.last_checkpoint
-        wait = None if self.next_checkpoint is None else self.next_checkpoint - now
+        if self.last_checkpoint is None:
+            since = self.start
+        else:
+            since = self.last_checkpoint
+        wait = None
+        if self.next_checkpoint is not None:
+            wait = self.next_checkpoint - now
         small = self.memory * exact(self.application_share)
         system = checkpoint_seconds(self.nodes, self.memory, file_system_mb_s, node_mb_s)
-        application = (
-            None if wait is None else wait + checkpoint_seconds(self.nodes, small, file_system_mb_s, node_mb_s)
-        )
+        application = None
+        if wait is not None:
+            application = wait + checkpoint_seconds(self.nodes, small, file_system_mb_s, node_mb_s)
         bandwidth = min(exact(file_system_mb_s), self.nodes * exact(node_mb_s))
         return EvictionCandidate(
             self.id,
@@ -157,11 +162,15 @@ def checkpoint_seconds(nodes: int, mb: Seconds, file_system_mb_s: float, node_mb
 
 def exact(value: Seconds) -> Fraction:
     """Return the decimal value of the number as a fraction: 0.1 becomes 1/10, so that rounding up to steps is exact."""
-    return value if isinstance(value, Fraction) else Fraction(str(value))
+    if isinstance(value, Fraction):
+        return value
+    return Fraction(str(value))
 
 
 def _plain(value: Fraction | None) -> Seconds | None:
-    return value if value is None or value.denominator != 1 else int(value)
+    if value is None or value.denominator != 1:
+        return value
+    return int(value)
 
 
 def possible(c: EvictionCandidate) -> Iterator[tuple[str, Seconds]]:
@@ -193,7 +202,10 @@ class Wrong(NamedTuple):
 
 def whole_job(job: BatchJob | EvictionCandidate) -> tuple[BatchJob | EvictionCandidate, list[str]]:
     """Return the job with Python's integers, and a message for each value that is no whole number."""
-    fields = BATCH if isinstance(job, BatchJob) else CANDIDATE
+    if isinstance(job, BatchJob):
+        fields = BATCH
+    else:
+        fields = CANDIDATE
     (made,), faults = whole_records([job], fields, lambda j: f"job {j.id!r}")
     return made, faults
 
@@ -212,7 +224,10 @@ def _physical_faults(j: BatchJob, now: int) -> Iterator[Wrong]:
         yield Wrong("application_share", "0 to 1", j.application_share)
     if j.start > now:
         yield Wrong("start", f"a time up to now, {now}", j.start)
-    last = j.start if j.last_checkpoint is None else j.last_checkpoint
+    if j.last_checkpoint is None:
+        last = j.start
+    else:
+        last = j.last_checkpoint
     if not j.start <= last <= max(now, j.start):
         yield Wrong("last_checkpoint", f"a time from its start, {j.start}, to now, {now}", last)
     if j.next_checkpoint is not None and j.next_checkpoint < max(last, now):
@@ -291,7 +306,10 @@ class EvictionPlan(Schedule):
         strategy: dict[str, str] = {}
         start: dict[str, int] = {}
         for job, entry in data.items():
-            what = entry.get("strategy") if isinstance(entry, Mapping) else entry
+            if isinstance(entry, Mapping):
+                what = entry.get("strategy")
+            else:
+                what = entry
             if what not in STRATEGIES:
                 raise WrongValue(f"job {job!r} of the plan: expected one of {', '.join(STRATEGIES)}, found {entry!r}")
             strategy[str(job)] = str(what)
@@ -315,7 +333,11 @@ MAYBE = ("last_checkpoint", "next_checkpoint", "system_s", "application_s")  # c
 def jobs_of_table(table: Any) -> list[BatchJob | EvictionCandidate]:
     """Return the jobs of a table; see ``Eviction.from_pandas``."""
     physical = "memory" in getattr(table, "columns", ())
-    kind: type[Any] = BatchJob if physical else EvictionCandidate
+    kind: type[Any]
+    if physical:
+        kind = BatchJob
+    else:
+        kind = EvictionCandidate
     own = fields(kind)
     needed = [f.name for f in own if f.default is MISSING and f.name not in MAYBE]
     _, rows = table_rows(table, "Eviction.from_pandas", needed, [f.name for f in own], same={"job": "id"})
@@ -422,7 +444,9 @@ def running_jobs(log: Log, at: int, checkpointing: Checkpointing) -> Iterator[Jo
     rows = ((start >= 0) & (start <= at) & (at < start + log.runtime)).nonzero()[0].tolist()
     if not rows:
         known = start[start >= 0]
-        span = f"its starts are from {known.min()} s to {known.max()} s" if known.size else "it has no recorded starts"
+        span = "it has no recorded starts"
+        if known.size:
+            span = f"its starts are from {known.min()} s to {known.max()} s"
         raise ProblemError(f"{log.name}: no job runs at {at} s; {span}")
     random = Random(checkpointing.seed)
     for k in rows:

@@ -255,7 +255,10 @@ class Eviction:
     @property
     def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
         """``serial``, or ``shared`` with a shared bandwidth; both are exact."""
-        made = {"shared": lambda: shared(self)} if self.shared_bandwidth else {"serial": lambda: serial(self)}
+        if self.shared_bandwidth:
+            made = {"shared": lambda: shared(self)}
+        else:
+            made = {"serial": lambda: serial(self)}
         return ByName("formulation", made)
 
     def verify(self, schedule: Schedule) -> list[Violation]:
@@ -274,7 +277,9 @@ class Eviction:
 def _raise(faults: Iterable[str]) -> None:
     listed = list(faults)
     if listed:
-        more = f"\n... and {len(listed) - 10} more" if len(listed) > 10 else ""
+        more = ""
+        if len(listed) > 10:
+            more = f"\n... and {len(listed) - 10} more"
         raise ProblemError("\n".join(listed[:10]) + more)
 
 
@@ -283,7 +288,9 @@ def _settings_faults(p: Eviction) -> Iterator[str]:
     for name, least in SETTINGS.items():
         value = getattr(p, name)
         if not is_whole(value) or (least is not None and value < least):
-            more = "" if least is None else f" of at least {least}"
+            more = ""
+            if least is not None:
+                more = f" of at least {least}"
             yield f"{name} is {shown(value)}; a whole number{more} is expected"
     for name, count in Counter(j.id for j in p.jobs).items():
         if count > 1:
@@ -549,7 +556,9 @@ class StrategyVariables:
 
 
 def _taken(v: Integer | Interval) -> sl.Expression:
-    return v if isinstance(v, Integer) else v.presence
+    if isinstance(v, Integer):
+        return v
+    return v.presence
 
 
 def _strategy_variables(problem: Eviction) -> StrategyVariables:
@@ -588,7 +597,10 @@ def shared(problem: Eviction) -> Encoding:
         made.model.add(
             sl.cumulative([v for _, v in intervals], [demands[j] for j, _ in intervals], capacity), "bandwidth"
         )
-    last = sl.max([v.end for _, v in intervals]) if intervals else sl.sum([])
+    if intervals:
+        last = sl.max([v.end for _, v in intervals])
+    else:
+        last = sl.sum([])
     loss, last, application = _objectives(made, last.linear())
     made.model.minimize([loss, problem.step_s * last, application])
     return Encoding(made.model, made.read, made.write, ties=1)
@@ -603,7 +615,8 @@ def _whole_units(problem: Eviction) -> tuple[dict[str, int], int]:
     total = Fraction(str(problem.file_system_mb_s or 0))
     scale = Fraction(lcm(total.denominator, *(d.denominator for d in draws.values())))
     scale /= gcd(int(total * scale), *(int(d * scale) for d in draws.values())) or 1
-    scale = min(scale, MOST_UNITS / total) if total else scale
+    if total:
+        scale = min(scale, MOST_UNITS / total)
     return {job: -int(-d * scale // 1) for job, d in draws.items()}, int(total * scale)
 
 
@@ -679,7 +692,8 @@ def gantt(problem: Eviction, plan: Schedule) -> Gantt:
         what = strategy.get(c.id, "keep")
         if c.id in written:
             _, writes, free = written[c.id]
-            bars += [Bar(k, 0, writes, "", RUNS, 0.3, 0.7)] if writes else []
+            if writes:
+                bars += [Bar(k, 0, writes, "", RUNS, 0.3, 0.7)]
             bars.append(Bar(k, writes, free, what, NAMES[what]))
         elif what == "kill":
             bars.append(Bar(k, 0, 0, f"loses {c.loss / 3600:,.4g} node-h", NAMES["kill"], mark="X"))
@@ -717,12 +731,16 @@ def rows(problem: Eviction, plan: Schedule) -> list[dict[str, Any]]:
         c = problem.by_id[row["job"]]
         times = written.get(c.id)
         killed = row["strategy"] == "kill"
-        end = 0 if killed else None
+        end = None
+        if killed:
+            end = 0
         writes = None
         if times is not None:
             end = times.end
             writes = times.writes
-        loss = c.loss if killed else 0
+        loss = 0
+        if killed:
+            loss = c.loss
         entries.append({**row, "nodes": c.nodes, "writes": writes, "end": end, "loss": loss})
     return entries
 
@@ -772,8 +790,13 @@ class EvictionElements(Elements):
         bandwidth = p.file_system_mb_s
         if bandwidth is not None and BANDWIDTH not in names:
             bandwidth = max(bandwidth, int(draw) + 1)
-        nodes = p.nodes_needed if NODES in names else 0
-        deadline = p.deadline_s if DEADLINE in names else max(p.deadline_s, longest * p.step_s)
+        nodes = 0
+        if NODES in names:
+            nodes = p.nodes_needed
+        if DEADLINE in names:
+            deadline = p.deadline_s
+        else:
+            deadline = max(p.deadline_s, longest * p.step_s)
         candidates = [c if c.id in jobs else replace(c, loss=0) for c in p.candidates]
         return p.replace(jobs=candidates, nodes_needed=nodes, deadline_s=deadline, file_system_mb_s=bandwidth)
 
@@ -801,7 +824,9 @@ def _cost(c: EvictionCandidate) -> str:
     """Return the nodes of a job, its loss and its checkpoints in words."""
     kinds = (("an application-level", c.application_s), ("a system-level", c.system_s))
     written = [f"{kind} one ends after {float(s):g} s" for kind, s in kinds if s is not None]
-    checkpoint = f"with a checkpoint, {listed(written)}" if written else "it can take no checkpoint"
+    checkpoint = "it can take no checkpoint"
+    if written:
+        checkpoint = f"with a checkpoint, {listed(written)}"
     return f"{c.id} ({how_many(c.nodes, 'node')}) loses {c.loss} node-seconds if it is killed; {checkpoint}"
 
 

@@ -89,10 +89,15 @@ class Bounds:
             case Holds():
                 return 0, 1
             case Max() | Min():
-                pick = max if isinstance(atom, Max) else min
+                if isinstance(atom, Max):
+                    pick = max
+                else:
+                    pick = min
                 both = [self._linear(e) for e in atom.operands]
                 lo, hi = pick(b[0] for b in both), pick(b[1] for b in both)
-                return (max(lo, 0), hi) if isinstance(atom, Max) and is_absolute(atom) else (lo, hi)
+                if isinstance(atom, Max) and is_absolute(atom):
+                    return (max(lo, 0), hi)
+                return (lo, hi)
             case Element():
                 lo, hi = self._linear(atom.operands[0])
                 reachable = atom.array[max(0, math.ceil(lo)) : max(0, math.floor(hi) + 1)] or atom.array
@@ -190,13 +195,17 @@ def _between(a: Breakpoint, b: Breakpoint, x: Number) -> Number:
     """Return the value at x, which is not outside of them, of the line through two points."""
     (x0, y0), (x1, y1) = a, b
     y = Fraction(y0) + (Fraction(y1) - Fraction(y0)) * (Fraction(x) - Fraction(x0)) / (Fraction(x1) - Fraction(x0))
-    return y.numerator if y.denominator == 1 else float(y)
+    if y.denominator == 1:
+        return y.numerator
+    return float(y)
 
 
 def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
     """Return the bounds of an interval's start, end, size or presence; they include 0 if the interval may be absent."""
     if field == "presence":
-        return (0, 1) if interval.optional else (1, 1)
+        if interval.optional:
+            return (0, 1)
+        return (1, 1)
     if field == "start":
         lo, hi = interval.start_lo, interval.start_hi
     elif field == "size":
@@ -204,7 +213,9 @@ def attribute_bounds(interval: Interval, field: str) -> tuple[int, int]:
     else:
         lo = interval.start_lo + interval.size_lo
         hi = interval.start_hi + interval.size_hi
-    return (min(lo, 0), max(hi, 0)) if interval.optional else (lo, hi)
+    if interval.optional:
+        return (min(lo, 0), max(hi, 0))
+    return (lo, hi)
 
 
 # --- Constant offsets of expressions, such as times since 1970, and the tolerance of comparisons of real numbers without them.
@@ -272,7 +283,9 @@ def far_origin(model: ModelData) -> int:
         return 0
     origin = origin_of(model)
     span = max(v.start_hi + v.size_hi for v in model.intervals) - origin
-    return origin if abs(origin) > span else 0
+    if abs(origin) > span:
+        return origin
+    return 0
 
 
 def late_presence(e: Linear, model: ModelData) -> bool:
@@ -309,8 +322,14 @@ def whole_form(c: Comparison) -> Comparison | None:
     factor = math.lcm(*(k.denominator for k in exact.values()))
     if factor > LARGEST_FACTOR:
         return None
-    lo = c.lo if math.isinf(c.lo) else math.ceil((Fraction(rational(c.lo)) - Fraction(REAL_TOLERANCE)) * factor)
-    hi = c.hi if math.isinf(c.hi) else math.floor((Fraction(rational(c.hi)) + Fraction(REAL_TOLERANCE)) * factor)
+    if math.isinf(c.lo):
+        lo = c.lo
+    else:
+        lo = math.ceil((Fraction(rational(c.lo)) - Fraction(REAL_TOLERANCE)) * factor)
+    if math.isinf(c.hi):
+        hi = c.hi
+    else:
+        hi = math.floor((Fraction(rational(c.hi)) + Fraction(REAL_TOLERANCE)) * factor)
     return Comparison(Linear({atom: int(k * factor) for atom, k in exact.items()}), lo, hi)
 
 
@@ -332,7 +351,10 @@ def real_tolerance(c: Comparison, origin: int) -> float:
     """
     if origin and _has_late_presence(c.expr) and whole_form(c) is not None:
         return REAL_TOLERANCE
-    offset = offset_of(c.expr, origin) if origin else 0
+    if origin:
+        offset = offset_of(c.expr, origin)
+    else:
+        offset = 0
     sizes = [min(abs(b), abs(b - offset)) for b in (c.lo, c.hi) if not math.isinf(b)]
     return REAL_TOLERANCE * max([1.0, *map(float, sizes)])
 
@@ -376,4 +398,6 @@ def defined(model: ModelData, k: int) -> Comparison | None:
     """
     terms = model.objectives[k].terms
     ranged = Linear({a: 1 for a in terms if any(isinstance(b, WITH_DOMAIN) for b in atoms_below([a.linear()]))})
-    return Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1) if ranged.terms else None
+    if ranged.terms:
+        return Comparison(ranged, -math.inf, Bounds().of(ranged)[1] + 1)
+    return None

@@ -78,8 +78,14 @@ class Intensity(Stated):
         ends = [*(time for time, _ in self.steps[1:]), None]
         for k, (time, percent) in enumerate(self.steps):
             upper = ends[k]
-            first = begin if k == 0 else max(begin, time)
-            last = end if upper is None else min(end, upper)
+            if k == 0:
+                first = begin
+            else:
+                first = max(begin, time)
+            if upper is None:
+                last = end
+            else:
+                last = min(end, upper)
             if first < last:
                 yield first, last, percent
 
@@ -103,8 +109,13 @@ class Intensity(Stated):
         work = self.done(s.start[i], s.end[i]) // FULL
         low, high = self.work
         amount = max(low - work, work - high, 0)
-        wanted = str(low) if low == high else f"{low} to {high}"
-        return (amount, f"{self.interval} does {work} of its work of {wanted}") if amount else None
+        if low == high:
+            wanted = str(low)
+        else:
+            wanted = f"{low} to {high}"
+        if amount:
+            return (amount, f"{self.interval} does {work} of its work of {wanted}")
+        return None
 
     def copied(self, copy: Copier) -> Intensity:
         """Return the constraint on the interval of a copy."""
@@ -144,7 +155,9 @@ class InDomain(Stated):
     @property
     def members(self) -> tuple[Interval, ...]:
         """The interval, if there is one."""
-        return () if self.interval is None else (self.interval,)
+        if self.interval is None:
+            return ()
+        return (self.interval,)
 
     @property
     def numbers(self) -> tuple[Linear, ...]:
@@ -183,7 +196,9 @@ class InDomain(Stated):
             return None
         gaps = [max(a - value, value - b, 0) for a, b in self.sides]
         amount = min(gaps, default=1)
-        return (float(amount), f"{self.expression} is {value}, in none of the windows") if amount else None
+        if amount:
+            return (float(amount), f"{self.expression} is {value}, in none of the windows")
+        return None
 
     def copied(self, copy: Copier) -> InDomain:
         """Return the constraint on the variables of a copy."""
@@ -192,7 +207,9 @@ class InDomain(Stated):
         lows = [None if a is None else a - by for a, _ in self.windows]
         highs = [None if b is None else b - by for _, b in self.windows]
         windows = tuple(zip(lows, highs, strict=True))
-        interval = None if self.interval is None else copy.intervals[self.interval]
+        interval = None
+        if self.interval is not None:
+            interval = copy.intervals[self.interval]
         return InDomain(Linear(made.terms), windows, interval)
 
     def data(self) -> Iterator[int]:
@@ -253,7 +270,10 @@ def intensity(interval: Interval, work: int | tuple[int, int], steps: int | Sequ
     if not isinstance(interval, Interval):
         raise ModelError(f"intensity({told(interval)}, ...): the first argument must be an interval")
     where = f"intensity({interval})"
-    ends = pair(work, f"{where}: the work") if isinstance(work, (tuple, list, np.ndarray)) else (work, work)
+    if isinstance(work, (tuple, list, np.ndarray)):
+        ends = pair(work, f"{where}: the work")
+    else:
+        ends = (work, work)
     low, high = (whole(w, f"{where}: the work") for w in ends)
     if not 0 <= low <= high:
         raise ModelError(f"{where}: the work must be 0 <= least <= greatest, not {(low, high)}")
@@ -328,7 +348,10 @@ def disjoint(windows: Any, where: str) -> tuple[Window, ...]:
     """Return windows [lo, hi) in increasing order with time between them; those that overlap or touch are joined."""
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list, np.ndarray))
     one = one or (isinstance(windows, np.ndarray) and windows.shape == (2,))
-    given = [windows] if one else listed(windows, f"the windows of {where}")
+    if one:
+        given = [windows]
+    else:
+        given = listed(windows, f"the windows of {where}")
     what = f"a window of {where}"
     joined: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
@@ -462,10 +485,19 @@ def openings(windows: Any, where: str) -> tuple[Opening, ...]:
     what = f"{where}: a window"
     given: list[tuple[float, float]] = []
     for w in listed(windows, f"the windows of {where}"):
-        ends = pair(w, what) if isinstance(w, (tuple, list, np.ndarray)) else (w, w)
+        if isinstance(w, (tuple, list, np.ndarray)):
+            ends = pair(w, what)
+        else:
+            ends = (w, w)
         a, b = (None if x is None else whole(x, what) for x in ends)
-        low = -np.inf if a is None else a
-        high = np.inf if b is None else b
+        if a is None:
+            low = -np.inf
+        else:
+            low = a
+        if b is None:
+            high = np.inf
+        else:
+            high = b
         if low > high:
             raise ModelError(f"{where}: the window ({a}, {b}) ends before it begins")
         given.append((low, high))
@@ -480,7 +512,9 @@ def openings(windows: Any, where: str) -> tuple[Opening, ...]:
 
 def _finite(bound: float) -> int | None:
     """Return a bound as a whole number; None if it is infinite."""
-    return None if bound in (-math.inf, math.inf) else int(bound)
+    if bound in (-math.inf, math.inf):
+        return None
+    return int(bound)
 
 
 def _between(windows: tuple[Window, ...], later: int) -> tuple[Opening, ...]:

@@ -251,7 +251,9 @@ class NoOverlap(Constrained):
 
     def transition(self, i: int, j: int) -> int:
         """Return the transition time from the interval at position i to the one at position j, in seconds."""
-        return self.transitions[i][j] if self.transitions else 0
+        if self.transitions:
+            return self.transitions[i][j]
+        return 0
 
     def capped(self) -> NoOverlap:
         """Return an equivalent constraint without times that exceed the whole time range of its intervals."""
@@ -289,7 +291,10 @@ class NoOverlap(Constrained):
             first = next((k for k in tied if all(not self.transition(k, j) for j in tied if j != k)), None)
             if first is None and left[0][0][0] == left[0][0][1]:
                 return None
-            chosen = tied[0] if first is None else first
+            if first is None:
+                chosen = tied[0]
+            else:
+                chosen = first
             order.append(chosen)
             left = [(span, k) for span, k in left if k != chosen]
         return order
@@ -300,7 +305,9 @@ class NoOverlap(Constrained):
         Interval i must be before j at the same time if ``transitions[i][j] == 0 < transitions[j][i]``. Sets with a cycle of
         such pairs are returned; they exist only if the matrix violates the triangle inequality.
         """
-        points = [k for k, v in enumerate(self.intervals) if v.size_lo == 0] if self.transitions else []
+        points = []
+        if self.transitions:
+            points = [k for k, v in enumerate(self.intervals) if v.size_lo == 0]
         after = {i: [j for j in points if not self.transition(i, j) and self.transition(j, i)] for i in points}
         reached: dict[int, set[int]] = {}
         for i in points:
@@ -317,7 +324,10 @@ class NoOverlap(Constrained):
 
     def part(self, positions: tuple[int, ...]) -> NoOverlap:
         """Return the constraint on the intervals at some positions alone."""
-        times = tuple(tuple(self.transitions[i][j] for j in positions) for i in positions) if self.transitions else ()
+        if self.transitions:
+            times = tuple(tuple(self.transitions[i][j] for j in positions) for i in positions)
+        else:
+            times = ()
         return NoOverlap(tuple(self.intervals[i] for i in positions), times)
 
 
@@ -613,7 +623,9 @@ class StateFunction(Constrained):
 
     def transition(self, s: int, t: int) -> int:
         """Return the least time in seconds between a segment of value s and the next one of value t."""
-        return self.transitions[s][t] if self.transitions else 0
+        if self.transitions:
+            return self.transitions[s][t]
+        return 0
 
     @property
     def values(self) -> range:

@@ -163,7 +163,9 @@ class Assignment:
         i = variable.index
         if isinstance(variable, Integer):
             return self.integer[i]
-        return IntervalValue(True, self.start[i], self.end[i]) if self.present[i] else IntervalValue(False, None, None)
+        if self.present[i]:
+            return IntervalValue(True, self.start[i], self.end[i])
+        return IntervalValue(False, None, None)
 
     def __repr__(self) -> str:
         intervals = (f"{v}: {self[v].start}..{self[v].end}" for v in self.model.intervals if self.present[v.index])

@@ -64,7 +64,9 @@ def _intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> t
 
 def _named(interval: object) -> str:
     """Return an interval for a message; anything else is shown on one line."""
-    return str(interval) if isinstance(interval, Interval) else told(interval)
+    if isinstance(interval, Interval):
+        return str(interval)
+    return told(interval)
 
 
 def alternative(interval: Interval, options: Iterable[Interval], count: int = 1, **unknown: Never) -> Alternative:
@@ -275,7 +277,10 @@ def forbid_extent(interval: Interval, windows: Window | Iterable[Window]) -> For
     what = f"a window of forbid_extent({interval})"
     one = isinstance(windows, tuple) and len(windows) == 2 and not isinstance(windows[0], (tuple, list, np.ndarray))
     one = one or (isinstance(windows, np.ndarray) and windows.shape == (2,))
-    given = [windows] if one else listed(windows, "the windows of forbid_extent()")
+    if one:
+        given = [windows]
+    else:
+        given = listed(windows, "the windows of forbid_extent()")
     forbidden: list[Window] = []
     for lo, hi in sorted((whole(a, what), whole(b, what)) for a, b in (pair(w, what) for w in given)):
         if lo >= hi:
@@ -328,7 +333,9 @@ def no_overlap(intervals: Iterable[Interval], transitions: Sequence[Sequence[int
     operands = _intervals(
         intervals if transitions is None else listed(intervals, "no_overlap(): the intervals", True), "no_overlap()"
     )
-    return NoOverlap(operands) if transitions is None else NoOverlap(operands, _transitions(operands, transitions))
+    if transitions is None:
+        return NoOverlap(operands)
+    return NoOverlap(operands, _transitions(operands, transitions))
 
 
 def _transitions(intervals: tuple[Interval, ...], given: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
@@ -396,7 +403,9 @@ def _precedence(
         return delayed(operands[0], operands[1], delay, kind, at_most)
     where = f"{kind}({before}, {after})"
     least = whole(_plain(delay), f"{where}: the delay")
-    most = None if at_most is None else whole(_plain(at_most), f"{where}: at_most")
+    most = None
+    if at_most is not None:
+        most = whole(_plain(at_most), f"{where}: at_most")
     if most is not None and most < least:
         raise ModelError(f"{where}: at_most is {most}; it must be at least the delay, {least}")
     return Precedence(operands[0], operands[1], least, kind, most)
@@ -404,7 +413,9 @@ def _precedence(
 
 def _plain(lag: Lag) -> Number:
     """Return the number of an expression without variables."""
-    return lag.linear().constant if isinstance(lag, Expression) else lag
+    if isinstance(lag, Expression):
+        return lag.linear().constant
+    return lag
 
 
 def variable_delay(

@@ -71,7 +71,9 @@ def _advice(value: object) -> str:
     kind = type(value).__name__
     if kind == "Interval":
         return f"; write one of its numbers: {value}.start, .end, .size or .presence"
-    return "; write holds(c), which is 1 if the constraint c holds" if kind == "Comparison" else ""
+    if kind == "Comparison":
+        return "; write holds(c), which is 1 if the constraint c holds"
+    return ""
 
 
 def _moderate(value: Number, what: str) -> Number:
@@ -250,13 +252,20 @@ def _refusing(operator: str, advice: str, name: str) -> Callable[..., NoReturn]:
 
 def _text(one: object, operator: str, other: object, name: str) -> str:
     if operator in BINARY or operator in ORDER:
-        left, right = (
-            (other, one) if name.startswith("__r") and name not in ("__round__", "__rshift__") else (one, other)
-        )
-        return f"divmod({left}, {right})" if operator == "divmod" else f"{left} {operator} {right}"
+        if name.startswith("__r") and name not in ("__round__", "__rshift__"):
+            left = other
+            right = one
+        else:
+            left = one
+            right = other
+        if operator == "divmod":
+            return f"divmod({left}, {right})"
+        return f"{left} {operator} {right}"
     if operator == "round":
         return f"{name.strip('_')}({one})"
-    return f"{operator}{one}" if operator == "~" else f"{operator}({one})"
+    if operator == "~":
+        return f"{operator}{one}"
+    return f"{operator}({one})"
 
 
 # --- Linear expressions: atoms with coefficients, plus a constant; and comparisons of linear expressions.
@@ -425,7 +434,9 @@ class Linear(Expression):
 
     def pieces(self) -> Iterator[str]:
         """Yield the text of the sum; of more than 8 terms, 7 are shown."""
-        shown = 8 if len(self.terms) <= 8 else 7
+        shown = 7
+        if len(self.terms) <= 8:
+            shown = 8
         plus = ""
         for a, c in itertools.islice(self.terms.items(), shown):
             yield plus if c == 1 else f"{plus}{c}*"
@@ -549,12 +560,16 @@ def in_brackets(value: Expression | Number) -> str:
     plain = (
         not isinstance(value, Linear) or (not value.terms) or (not value.constant and list(value.terms.values()) == [1])
     )
-    return str(value) if plain else f"({value})"
+    if plain:
+        return str(value)
+    return f"({value})"
 
 
 def linear(value: Expression | Number) -> Linear:
     """Return an expression or a number as a ``Linear``."""
-    return value.linear() if isinstance(value, Expression) else Linear({}, number(value, "an operand"))
+    if isinstance(value, Expression):
+        return value.linear()
+    return Linear({}, number(value, "an operand"))
 
 
 def common_model(atoms: Iterable[Atom], where: object) -> Owner | None:
@@ -745,7 +760,9 @@ class Interval:
     @property
     def windows(self) -> tuple[Window, ...]:
         """The windows of the start; from 0 to the model's horizon if none were declared."""
-        return self._windows if self._windows is not None else ((0, self.model.horizon),)
+        if self._windows is not None:
+            return self._windows
+        return ((0, self.model.horizon),)
 
     @property
     def declared_windows(self) -> tuple[Window, ...] | None:
@@ -982,8 +999,12 @@ class Neighbours(Function):
         high = max([0, *(self.first[s] for s in used)])
         for v, s in zip(self.intervals, self.types, strict=True):
             least, most = ranges[s]
-            low += min(least, 0) if v.optional else least
-            high += max(most, 0) if v.optional else most
+            if v.optional:
+                low += min(least, 0)
+                high += max(most, 0)
+            else:
+                low += least
+                high += most
         return low, high
 
 
@@ -1010,7 +1031,8 @@ def atoms_below(expressions: Iterable[Linear], seen: set[Atom] | None = None) ->
     >>> list(atoms_below([max([x, 2]) + x]))
     [x, max(x, 2)]
     """
-    seen = set() if seen is None else seen
+    if seen is None:
+        seen = set()
     for expression in expressions:
         stack: list[tuple[Atom, bool]] = [(a, False) for a in reversed(expression.terms)]
         while stack:

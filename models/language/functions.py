@@ -121,7 +121,10 @@ def _sum_of_levels(items: Sequence[Any], weights: Sequence[Number] | None) -> Le
 
 
 def _operands(first: Any, rest: tuple[Any, ...], name: str) -> tuple[Linear, ...]:
-    items = list(first) if not rest and isinstance(first, Iterable) else [first, *rest]
+    if not rest and isinstance(first, Iterable):
+        items = list(first)
+    else:
+        items = [first, *rest]
     if not items:
         raise ModelError(f"{name}() needs at least one expression; the list is empty")
     return tuple(linear(e) for e in items)
@@ -130,7 +133,9 @@ def _operands(first: Any, rest: tuple[Any, ...], name: str) -> tuple[Linear, ...
 def _extreme(kind: type[Max] | type[Min], pick: Callable[..., Number], operands: tuple[Linear, ...]) -> Linear:
     if all(not e.terms for e in operands):
         return Linear({}, pick(e.constant for e in operands))
-    return operands[0] if len(operands) == 1 else Linear({kind(operands): 1})
+    if len(operands) == 1:
+        return operands[0]
+    return Linear({kind(operands): 1})
 
 
 def max(first: Iterable[Expression | Number] | Expression | Number, *rest: Expression | Number) -> Linear:  # noqa: A001
@@ -234,7 +239,9 @@ def overlap(interval: Interval, lo: int, hi: int) -> Linear:
     hi = whole(hi, "the window of overlap()")
     if lo > hi:
         raise ModelError(f"overlap({interval}, {lo}, {hi}): the window ends before it begins")
-    return Linear({}, 0) if lo == hi else Linear({Overlap(interval, lo, hi): 1})
+    if lo == hi:
+        return Linear({}, 0)
+    return Linear({Overlap(interval, lo, hi): 1})
 
 
 @named
@@ -351,7 +358,9 @@ def quotient(dividend: Expression | Number, divisor: Expression | Number) -> Lin
     """
     x, d = _division(dividend, divisor, "//")
     if d.terms or x.terms:
-        return x if _is_one(d) else Linear({Quotient((x, d)): 1})
+        if _is_one(d):
+            return x
+        return Linear({Quotient((x, d)): 1})
     return Linear({}, x.constant // d.constant)
 
 
@@ -389,8 +398,13 @@ def remainder(dividend: Expression | Number, divisor: Expression | Number) -> Li
     if not d.terms and not x.terms:
         rest = Linear({}, x.constant % d.constant)
     else:
-        rest = Linear({}, 0) if _is_one(d) else Linear({Remainder((x, d)): 1})
-    return -rest if negative else rest
+        if _is_one(d):
+            rest = Linear({}, 0)
+        else:
+            rest = Linear({Remainder((x, d)): 1})
+    if negative:
+        return -rest
+    return rest
 
 
 def absolute(x: Expression | Number) -> Linear:
@@ -425,7 +439,9 @@ def _division(dividend: Expression | Number, divisor: Expression | Number, sign:
     if not d.terms:
         if not d.constant:
             raise ModelError(f"{where}: division by zero")
-        return (x, d) if d.constant > 0 else (-x, -d)
+        if d.constant > 0:
+            return (x, d)
+        return (-x, -d)
     least = Bounds().of(d)[0]
     if least < 0:
         raise ModelError(f"{where}: the divisor can be {least}; it must not be negative")
@@ -669,7 +685,9 @@ def _of_precedence(c: Precedence | VariableDelay) -> Comparison:
     if c.at_most is not None:
         ordered = all_of([ordered, _at_least(c.at_most - gap)])
     absent = [1 - v.presence for v in (c.before, c.after) if v.optional]
-    return any_of([*absent, ordered]) if absent else ordered
+    if absent:
+        return any_of([*absent, ordered])
+    return ordered
 
 
 def _at_least(e: Linear) -> Comparison:

@@ -143,7 +143,9 @@ class Level(NamedTuple):
     def earliest(self) -> Number:
         """A lower bound of its value."""
         known = [_earliest(*t) + self.low for t in self.times]
-        return min([*known, self.low]) if self.fixed else min(known)
+        if self.fixed:
+            return min([*known, self.low])
+        return min(known)
 
     def latest(self, known: Latest) -> Number:
         """Return an upper bound of its value, given those of the times."""
@@ -216,22 +218,34 @@ def _cancelling(f: Form, g: Form) -> float | None:
         return None
     ratios = {-f.levels[u] / g.levels[u] for u in f.levels}
     ratio = ratios.pop()
-    return None if ratios or ratio <= 0 else 1 / (1 + ratio)
+    if ratios or ratio <= 0:
+        return None
+    return 1 / (1 + ratio)
 
 
 def _earliest(v: Interval, end: str) -> int:
     windows = v.declared_windows
-    first = 0 if windows is None else windows[0][0]
-    return first + v.size_lo if end == "end" else first
+    first = 0
+    if windows is not None:
+        first = windows[0][0]
+    if end == "end":
+        return first + v.size_lo
+    return first
 
 
 def _lowest(f: Form) -> Number:
     """Return a lower bound of a form; -inf if there is none."""
     total = f.low
     for u, c in f.levels.items():
-        total += c * u.earliest if c > 0 else -math.inf
+        if c > 0:
+            total += c * u.earliest
+        else:
+            total += -math.inf
     for c, k in f.kinks:
-        total += c * k.sign * k.least if c * k.sign > 0 else -math.inf
+        if c * k.sign > 0:
+            total += c * k.sign * k.least
+        else:
+            total += -math.inf
     return total
 
 
@@ -289,7 +303,12 @@ class Forms:
         """Add ``start * v.start + end * v.end``: of both together the size is a part of the rest."""
         if start and end:
             sizes = sorted((end * v.size_lo, end * v.size_hi))
-            low, high = (min(sizes[0], 0), max(sizes[1], 0)) if v.optional else (sizes[0], sizes[1])
+            if v.optional:
+                low = min(sizes[0], 0)
+                high = max(sizes[1], 0)
+            else:
+                low = sizes[0]
+                high = sizes[1]
             made.low = made.low + low
             made.high = made.high + high
         one = Level(((v, "end" if end and not start else "start"),), fixed=v.optional)
@@ -300,7 +319,9 @@ class Forms:
             case Integer():
                 return Form({}, [], atom.lo, atom.hi)
             case Attribute(field="size"):
-                low = 0 if atom.interval.optional else atom.interval.size_lo
+                low = 0
+                if not atom.interval.optional:
+                    low = atom.interval.size_lo
                 return Form({}, [], low, atom.interval.size_hi)
             case Attribute(field="presence"):
                 return Form({}, [], 0 if atom.interval.optional else 1, 1)
@@ -327,7 +348,10 @@ class Forms:
         plain = all(not f.kinks and len(f.levels) < 2 for f in operands)
         factors = {c for f in operands for c in f.levels.values()}
         if plain and not factors:
-            pick = max if isinstance(atom, Max) else min
+            if isinstance(atom, Max):
+                pick = max
+            else:
+                pick = min
             return Form({}, [], pick(f.low for f in operands), pick(f.high for f in operands))
         if plain and len(factors) == 1:
             c = factors.pop()
@@ -335,14 +359,24 @@ class Forms:
             ends: list[Number] = []
             fixed = False
             for f in operands:
-                low, high = sorted((f.low / c, f.high / c)) if c != 1 else (f.low, f.high)
+                if c != 1:
+                    low, high = sorted((f.low / c, f.high / c))
+                else:
+                    low = f.low
+                    high = f.high
                 u = next(iter(f.levels), None)
                 fixed = fixed or u is None or u.fixed
-                times += [] if u is None else u.times
-                ends += [low, high] if u is None else [low + u.low, high + u.high]
+                if u is not None:
+                    times += u.times
+                if u is None:
+                    ends += [low, high]
+                else:
+                    ends += [low + u.low, high + u.high]
             least = isinstance(atom, Min) == (c > 0)
             return Form({Level(tuple(dict.fromkeys(times)), min(ends), max(ends), fixed, least, atom): c})
-        sign = 1 if isinstance(atom, Max) else -1
+        sign = -1
+        if isinstance(atom, Max):
+            sign = 1
         return Form({}, [(1, Kink(sign, [f.times(sign) for f in operands]))])
 
 
@@ -374,7 +408,9 @@ class Tally:
         total: Number = self.landmark + sizes + self.constants
         for more, factor in self.factors:
             total = (1 + factor) * total + more
-        return math.ceil(total) if total <= LARGEST else None
+        if total <= LARGEST:
+            return math.ceil(total)
+        return None
 
     def simple(self, f: Form, most: Number) -> None:
         """Note that a simple form is compared to constants of absolute value ``most`` and less."""
@@ -629,7 +665,10 @@ class Derivation:
                 wide.landmark = max(wide.landmark, math.ceil(max(abs(u.low), abs(u.high))) + 1)
         for _, k in f.kinks:
             for g, h in combinations(k.operands, 2):
-                rest = Form() if g.kinks or h.kinks else g.minus(h)
+                if g.kinks or h.kinks:
+                    rest = Form()
+                else:
+                    rest = g.minus(h)
                 if g.kinks or h.kinks or not rest.simple:
                     self._leave(name, "operands of a max or min are compared that have several times", [wide])
                 else:
@@ -705,7 +744,10 @@ class Derivation:
         narrow = self._cases[0]
         levels = [*added, *taken]
         one = len(added) == 1 and all(len(u.times) == 1 for u in levels)
-        c = f.levels[added[0]] if added else 1
+        if added:
+            c = f.levels[added[0]]
+        else:
+            c = 1
         if not one or any(-f.levels[u] < c for u in taken):
             self._leave(name, "it combines more times than the difference of two", [narrow])
             return
@@ -819,7 +861,9 @@ def _follows(w: Level, u: Level, followers: Followers) -> bool:
     if w.least and len(of_w) > 1:
         return u.least and not w.fixed and of_w <= of_u
     late = [bool(of_w & (followers.get(v, set()) | {v})) for v in of_u]
-    return any(late) if u.least else all(late)
+    if u.least:
+        return any(late)
+    return all(late)
 
 
 __all__ = ["UNLIMITED", "Derivation", "Horizon"]

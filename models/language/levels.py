@@ -236,15 +236,21 @@ def always_in(
     changes, steps = level.changes, level.steps
     if lo is None and hi is None:
         raise ModelError("always_in(): give lo, hi or both")
-    low = None if lo is None else whole(lo, "always_in(): lo")
-    high = None if hi is None else whole(hi, "always_in(): hi")
+    low = None
+    if lo is not None:
+        low = whole(lo, "always_in(): lo")
+    high = None
+    if hi is not None:
+        high = whole(hi, "always_in(): hi")
     if low is not None and high is not None and low > high:
         raise ModelError(f"always_in(): lo is {low}, above hi, {high}")
     if window is not None and during is not None:
         raise ModelError("always_in(): give a window or an interval, not both")
     if during is not None and not isinstance(during, Interval):
         raise ModelError(f"always_in(): during is {told(during)}; expected an interval")
-    times = None if window is None else _window(window)
+    times = None
+    if window is not None:
+        times = _window(window)
     if changes or during is not None:
         several = [*(v for _, v, _ in changes), *(() if during is None else (during,))]
         common_model((v.start for v in several), "always_in()")
@@ -425,7 +431,9 @@ def _checked(use: object) -> StateUse:
             f"state_function(): expected what always_equal() or always_constant() returns, not {told(use)}"
         )
     interval, value, start, end = use
-    known = None if value is None else whole(value, "state_function(): a value")
+    known = None
+    if value is not None:
+        known = whole(value, "state_function(): a value")
     return _use("state_function()", interval, known, start, end)
 
 
@@ -493,7 +501,9 @@ def segments(c: StateFunction, s: Assignment) -> Segments:
             )
         chains.append(reached)
     values = nothing
-    chosen = next(iter(chains[-1]), 0) if chains else 0
+    chosen = 0
+    if chains:
+        chosen = next(iter(chains[-1]), 0)
     for block, chain in zip(reversed(blocks), reversed(chains), strict=True):
         for k in block.members:
             values[k] = chosen

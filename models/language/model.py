@@ -94,17 +94,26 @@ class Model:
     """
 
     def __init__(self, name: str, horizon: int | None = None) -> None:
-        self.name = name if type(name) is str else _checked_name(name, "a model")
+        if type(name) is str:
+            self.name = name
+        else:
+            self.name = _checked_name(name, "a model")
         self.intervals: list[Interval] = []
         self.integers: list[Integer] = []
         self.constraints: list[NamedConstraint] = []
         self.objectives: list[Linear] = []
         self.sense: Sense = "minimize"
-        self._horizon = None if horizon is None else whole(horizon, f"the horizon of {name}")
+        if horizon is None:
+            self._horizon = None
+        else:
+            self._horizon = whole(horizon, f"the horizon of {name}")
         if self._horizon is not None and self._horizon < 0:
             raise ModelError(f"model {name!r}: the horizon is {self._horizon}; it must be >= 0")
         # of a model without a declared horizon; copies with other constraints share it: their intervals are the same
-        self._derivation = Derivation(self) if self._horizon is None else None
+        if self._horizon is not None:
+            self._derivation = None
+        else:
+            self._derivation = Derivation(self)
 
     @property
     def horizon(self) -> int:
@@ -118,7 +127,9 @@ class Model:
     @property
     def derived_horizon(self) -> Horizon | None:
         """The horizon that is derived from the model, and whether it is proved to suffice; None if one is declared."""
-        return None if self._derivation is None else self._derivation.horizon()
+        if self._derivation is None:
+            return None
+        return self._derivation.horizon()
 
     def blank(self) -> Model:
         """Return a model of the same name and horizon without variables, constraints and objectives."""
@@ -224,13 +235,18 @@ class Model:
         else:
             if size is NO_SIZE:
                 raise ModelError(f"interval {name!r} has no size; expected size=SECONDS or size=(LEAST, GREATEST)")
-            ends = pair(size, f"the size of {name}") if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+            if isinstance(size, (tuple, list, np.ndarray)):
+                ends = pair(size, f"the size of {name}")
+            else:
+                ends = (size, size)
             if any(isinstance(s, bool) for s in ends):
                 raise ModelError(f"the size of {name} must be a finite number, not {size!r}")
             lo, hi = (whole(s, f"the size of {name}") for s in ends)
         if lo < 0 or hi < lo:
             raise ModelError(f"interval {name!r}: the size must be 0 <= lo <= hi, not {(lo, hi)}")
-        windows = None if start is None else windows_of(name, start)
+        windows = None
+        if start is not None:
+            windows = windows_of(name, start)
         if THIS_CALL.end is not None:
             look()
         made = Interval(self, len(self.intervals), name, (lo, hi), windows, optional)
@@ -250,7 +266,9 @@ class Model:
     ) -> Interval:
         """Declare an interval with end windows, or with a work and an intensity."""
         if (work is None) != (intensity is None):
-            missing = "work" if work is None else "intensity"
+            missing = "intensity"
+            if work is None:
+                missing = "work"
             raise ModelError(f"interval {name!r}: work and intensity belong together; {missing} is missing")
         if work is not None:
             trial = calendars.intensity(
@@ -263,7 +281,9 @@ class Model:
                         f"interval {name!r}: its intensity is 0 at the begin or the end of time, so that no greatest size "
                         "can be derived; give it, as in size=(LEAST, GREATEST)"
                     )
-        windows = None if end is None else windows_of(_checked_name(name, "an interval"), end, "end")
+        windows = None
+        if end is not None:
+            windows = windows_of(_checked_name(name, "an interval"), end, "end")
         made = self.interval(name, size, start, optional, **unknown)
         if work is not None:
             self.add(calendars.Intensity(made, trial.work, trial.steps), f"intensity of {name}")
@@ -325,7 +345,10 @@ class Model:
             owner = constraint.model
         elif isinstance(constraint, SCHEDULING):
             members = intervals_of(constraint)
-            owner = members[0].model if members else _owner_of_expressions(constraint)
+            if members:
+                owner = members[0].model
+            else:
+                owner = _owner_of_expressions(constraint)
         else:
             raise ModelError(f"model {self.name!r}: {told(constraint)} is not a constraint{_not_added(constraint)}")
         if owner is not None and owner is not self:
@@ -381,7 +404,10 @@ class Model:
 
     def _place(self, given: object, what: str) -> int:
         """Return the position of a constraint that is given by itself, by its entry or by its name."""
-        wanted = given.constraint if isinstance(given, NamedConstraint) else given
+        if not isinstance(given, NamedConstraint):
+            wanted = given
+        else:
+            wanted = given.constraint
         if isinstance(wanted, str):
             places = [k for k, c in enumerate(self.constraints) if c.name == wanted]
         else:
@@ -432,7 +458,11 @@ class Model:
         self, sense: Sense, objective: Expression | Number | Sequence[Expression | Number], replace: bool
     ) -> None:
         several = isinstance(objective, (Sequence, Iterator, np.ndarray)) and not isinstance(objective, (str, bytes))
-        given: list[Any] = listed(objective, f"the objectives of {sense}()") if several else [objective]
+        given: list[Any]
+        if several:
+            given = listed(objective, f"the objectives of {sense}()")
+        else:
+            given = [objective]
         objectives = [linear(e) for e in given]
         if not objectives:
             raise ModelError(f"model {self.name!r}: {sense}() needs at least one expression; the list is empty")
@@ -577,14 +607,18 @@ def _checked_integer(name: object, unknown: Mapping[str, Any]) -> str:
 
 def _several(objectives: Sequence[Linear]) -> str:
     """Return the text of one objective or a list of objectives."""
-    return str(objectives[0]) if len(objectives) == 1 else f"[{', '.join(map(str, objectives))}]"
+    if len(objectives) == 1:
+        return str(objectives[0])
+    return f"[{', '.join(map(str, objectives))}]"
 
 
 def describe(constraint: Constraint) -> str:
     """Return a name for a constraint that was added without one."""
     match constraint:
         case Precedence(a, b, delay, kind, at_most):
-            lags = "" if at_most is None else f" ({delay:+d} to {at_most:+d})"
+            lags = ""
+            if at_most is not None:
+                lags = f" ({delay:+d} to {at_most:+d})"
             return f"{kind} {a} -> {b}" + (lags or (f" ({delay:+d})" if delay else ""))
         case Alternative(a, options, k):
             return f"alternative of {a}: {k} of {len(options)}"
@@ -637,7 +671,10 @@ def without_end(model: Model, assignment: Assignment) -> str:
     if model.check(later):  # first: an objective may have no value so late
         return ""
     values = [tuple(model.value(e, s) for e in model.objectives) for s in (assignment, later)]
-    better = values[0] > values[1] if model.sense == "minimize" else values[0] < values[1]
+    if model.sense == "minimize":
+        better = values[0] > values[1]
+    else:
+        better = values[0] < values[1]
     if not better:
         return ""
     return (

@@ -113,7 +113,9 @@ class Evaluator:
             return expression
         exact = self._exact(expression.linear())
         if isinstance(exact, Fraction):
-            return exact.numerator if exact.denominator == 1 else float(exact)
+            if exact.denominator == 1:
+                return exact.numerator
+            return float(exact)
         return exact
 
     def _exact(self, e: Linear) -> Number | Fraction:
@@ -138,7 +140,9 @@ class Evaluator:
                 return self._attribute(atom)
             case Overlap():
                 i = atom.interval.index
-                return max(0, min(s.end[i], atom.hi) - max(s.start[i], atom.lo)) if s.present[i] else 0
+                if s.present[i]:
+                    return max(0, min(s.end[i], atom.hi) - max(s.start[i], atom.lo))
+                return 0
             case Max():
                 return max(self._exact(e) for e in atom.operands)
             case Min():
@@ -160,7 +164,9 @@ class Evaluator:
                 dividend, divisor = (self._exact(e) for e in atom.operands)
                 if divisor <= 0:
                     raise UndefinedValue(f"{atom}: the divisor is {divisor}; it must be at least 1")
-                return dividend // divisor if isinstance(atom, Quotient) else dividend % divisor
+                if isinstance(atom, Quotient):
+                    return dividend // divisor
+                return dividend % divisor
             case Entry():
                 index = self._exact(atom.operands[0])
                 if not 0 <= index < len(atom.entries):
@@ -184,7 +190,9 @@ class Evaluator:
             return s.start[i]
         if atom.field == "end":
             return s.end[i]
-        return s.end[i] - s.start[i] if atom.field == "size" else 1
+        if atom.field == "size":
+            return s.end[i] - s.start[i]
+        return 1
 
     def _interpolate(self, atom: Piecewise, x: Number | Fraction) -> Number | Fraction:
         points = atom.points
@@ -242,14 +250,18 @@ def _outside(value: Number | Fraction, lo: Number, hi: Number) -> float:
 def _domain(v: Interval, s: Assignment) -> Violation | None:
     i = v.index
     if not s.present[i]:
-        return None if v.optional else Violation(v.name, 1.0, f"{v} is absent but not optional")
+        if v.optional:
+            return None
+        return Violation(v.name, 1.0, f"{v} is absent but not optional")
     start = s.start[i]
     size = s.end[i] - s.start[i]
     if not v.size_lo <= size <= v.size_hi:
         amount = _outside(size, v.size_lo, v.size_hi)
         return Violation(v.name, amount, f"{v} has size {size}, not in [{v.size_lo}, {v.size_hi}]")
     if v.declared_windows is None and v.model.declared_horizon is None:  # a horizon that is derived forbids nothing
-        return Violation(v.name, -start, f"{v} starts at {start}, before 0") if start < 0 else None
+        if start < 0:
+            return Violation(v.name, -start, f"{v} starts at {start}, before 0")
+        return None
     amount = min(_outside(start, lo, hi) for lo, hi in v.windows)
     if amount:
         return Violation(v.name, amount, f"{v} starts at {start}, outside of {list(v.windows)}")
@@ -323,7 +335,9 @@ def _side(c: Comparison) -> str:
         return f"{c.lo}"
     if math.isinf(c.lo):
         return f"at most {c.hi}"
-    return f"at least {c.lo}" if math.isinf(c.hi) else f"{c.lo} to {c.hi}"
+    if math.isinf(c.hi):
+        return f"at least {c.lo}"
+    return f"{c.lo} to {c.hi}"
 
 
 def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, str] | None:
@@ -338,7 +352,9 @@ def _apart(a: Interval, others: list[Interval], s: Assignment) -> tuple[float, s
 
 def _alternative(c: Alternative, s: Assignment) -> tuple[float, str] | None:
     chosen = [o for o in c.options if s.present[o.index]]
-    wanted = c.count if s.present[c.interval.index] else 0
+    wanted = 0
+    if s.present[c.interval.index]:
+        wanted = c.count
     if len(chosen) != wanted:
         return abs(len(chosen) - wanted), f"{how_many(len(chosen), 'option', verb='are')} present, {wanted} must be"
     return _apart(c.interval, chosen, s)
@@ -366,9 +382,13 @@ def _cumulative(c: Cumulative, ev: Evaluator) -> tuple[float, str] | None:
 def _when(c: Level, s: Assignment) -> tuple[Number, Number]:
     """Return the time from which and the one before which the bounds of a level hold."""
     if c.during is None:
-        return (-math.inf, math.inf) if c.window is None else c.window
+        if c.window is None:
+            return (-math.inf, math.inf)
+        return c.window
     i = c.during.index
-    return (s.start[i], s.end[i]) if s.present[i] else (0, 0)
+    if s.present[i]:
+        return (s.start[i], s.end[i])
+    return (0, 0)
 
 
 def _level(c: Level, ev: Evaluator) -> tuple[float, str] | None:
@@ -382,7 +402,10 @@ def _level(c: Level, ev: Evaluator) -> tuple[float, str] | None:
         by = ev.value(height)  # evaluated even if the interval is absent: its range errors count
         if not s.present[i]:
             continue
-        first = s.end[i] if edge == "at_end" else s.start[i]
+        if edge == "at_end":
+            first = s.end[i]
+        else:
+            first = s.start[i]
         events[first] = events.get(first, 0) + by
         if edge == "pulse":
             events[s.end[i]] = events.get(s.end[i], 0) - by
@@ -398,13 +421,24 @@ def _level(c: Level, ev: Evaluator) -> tuple[float, str] | None:
             levels = [(begin, level)]
         elif t < end:
             levels.append((t, level))
-    lo = -math.inf if c.lo is None else c.lo
-    hi = math.inf if c.hi is None else c.hi
+    if c.lo is None:
+        lo = -math.inf
+    else:
+        lo = c.lo
+    if c.hi is None:
+        hi = math.inf
+    else:
+        hi = c.hi
     excess, at, worst = max(((_outside(x, lo, hi), t, x) for t, x in levels), key=lambda p: p[0])
     if not excess:
         return None
-    when = "before the first change" if math.isinf(at) else f"at {at}"
-    side = f"below {lo}" if worst < lo else f"above {hi}"
+    when = "before the first change"
+    if not math.isinf(at):
+        when = f"at {at}"
+    if worst < lo:
+        side = f"below {lo}"
+    else:
+        side = f"above {hi}"
     return excess, f"{when} the level is {worst}, {side}"
 
 
@@ -458,7 +492,9 @@ def _forbid_extent(v: Interval, windows: tuple[Window, ...], s: Assignment) -> t
         return None
     start, end = s.start[v.index], s.end[v.index]
     amount, (lo, hi) = max(((min(end, hi) - max(start, lo), (lo, hi)) for lo, hi in windows), default=(0, (0, 0)))
-    return (amount, f"{v} runs from {start} to {end}, within [{lo}, {hi})") if amount > 0 else None
+    if amount > 0:
+        return (amount, f"{v} runs from {start} to {end}, within [{lo}, {hi})")
+    return None
 
 
 def _all_different(expressions: tuple[Linear, ...], ev: Evaluator) -> tuple[float, str] | None:
@@ -473,7 +509,9 @@ def _all_different(expressions: tuple[Linear, ...], ev: Evaluator) -> tuple[floa
             repeated += 1
         else:
             first[value] = e
-    return (repeated, equal) if repeated else None
+    if repeated:
+        return (repeated, equal)
+    return None
 
 
 def _table(
@@ -491,8 +529,14 @@ def _precedence(c: Precedence, s: Assignment) -> tuple[float, str] | None:
     i, j = c.before.index, c.after.index
     if not (s.present[i] and s.present[j]):
         return None
-    left = s.end[i] if c.fields[0] == "end" else s.start[i]
-    right = s.end[j] if c.fields[1] == "end" else s.start[j]
+    if c.fields[0] == "end":
+        left = s.end[i]
+    else:
+        left = s.start[i]
+    if c.fields[1] == "end":
+        right = s.end[j]
+    else:
+        right = s.start[j]
     if left + c.delay > right:
         return left + c.delay - right, f"{left} + {c.delay} is after {right}"
     if c.at_most is not None and right > left + c.at_most:

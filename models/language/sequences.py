@@ -485,7 +485,9 @@ def order_of(intervals: Sequence[Interval], s: Assignment) -> list[int] | None:
     order = by_start(intervals, s)
     ends = [s.end[intervals[k].index] for k in order]
     starts = [s.start[intervals[k].index] for k in order]
-    return None if any(end > start for end, start in zip(ends, starts[1:], strict=False)) else order
+    if any(end > start for end, start in zip(ends, starts[1:], strict=False)):
+        return None
+    return order
 
 
 def by_start(intervals: Sequence[Interval], s: Assignment) -> list[int]:
@@ -528,9 +530,13 @@ def _place(c: Order, order: list[Interval]) -> Found:
         return None
     k = order.index(one)
     if c.kind == "first":
-        return (k, f"{order[0]} is before {one}") if k else None
+        if k:
+            return (k, f"{order[0]} is before {one}")
+        return None
     if c.kind == "last":
-        return (len(order) - 1 - k, f"{order[-1]} is after {one}") if k < len(order) - 1 else None
+        if k < len(order) - 1:
+            return (len(order) - 1 - k, f"{order[-1]} is after {one}")
+        return None
     assert other is not None
     between = order.index(other) - k
     if between < 0:

@@ -42,7 +42,9 @@ class Span(Stated):
         s, i = ev.assignment, self.interval.index
         present = [v for v in self.parts if s.present[v.index]]
         if not s.present[i]:
-            return (len(present), f"{self.interval} is absent, but {present[0]} is present") if present else None
+            if present:
+                return (len(present), f"{self.interval} is absent, but {present[0]} is present")
+            return None
         if not present:
             return 1, f"{self.interval} is present, but none of its parts is"
         start = min(s.start[v.index] for v in present)
@@ -94,7 +96,9 @@ class Isomorphism(Stated):
         amount = max(alone[0].total(), alone[1].total())
         if not amount:
             return None
-        where = "first" if alone[0] else "second"
+        where = "second"
+        if alone[0]:
+            where = "first"
         start, end = next(iter(alone[0] or alone[1]))
         return amount, f"[{start}, {end}) of the {where} list has no partner in the other one"
 
@@ -203,21 +207,31 @@ class VariableDelay(Stated):
     @property
     def numbers(self) -> tuple[Linear, ...]:
         """The time lags."""
-        return (self.delay,) if self.at_most is None else (self.delay, self.at_most)
+        if self.at_most is None:
+            return (self.delay,)
+        return (self.delay, self.at_most)
 
     @property
     def ends(self) -> tuple[Linear, Linear]:
         """The two times that are compared."""
         left, _, right = self.relation.partition("_before_")
-        first = self.before.end if left == "end" else self.before.start
-        second = self.after.end if right == "end" else self.after.start
+        if left == "end":
+            first = self.before.end
+        else:
+            first = self.before.start
+        if right == "end":
+            second = self.after.end
+        else:
+            second = self.after.start
         return first.linear(), second.linear()
 
     def violation(self, ev: Values) -> tuple[float, str] | None:
         """Return by how much a time lag is too short or too long."""
         s = ev.assignment
         least = ev.value(self.delay)
-        most = None if self.at_most is None else ev.value(self.at_most)
+        most = None
+        if self.at_most is not None:
+            most = ev.value(self.at_most)
         if not (s.present[self.before.index] and s.present[self.after.index]):
             return None
         left, right = (ev.value(e) for e in self.ends)
@@ -229,13 +243,18 @@ class VariableDelay(Stated):
 
     def copied(self, copy: Copier) -> VariableDelay:
         """Return the constraint on the variables of a copy."""
-        most = None if self.at_most is None else copy.linear(self.at_most)
+        most = None
+        if self.at_most is not None:
+            most = copy.linear(self.at_most)
         before, after = copy.intervals[self.before], copy.intervals[self.after]
         return VariableDelay(before, after, copy.linear(self.delay), self.relation, most)
 
     def described(self) -> str:
         """Return a name for it."""
-        lags = f"({self.delay})" if self.at_most is None else f"({self.delay} to {self.at_most})"
+        if self.at_most is None:
+            lags = f"({self.delay})"
+        else:
+            lags = f"({self.delay} to {self.at_most})"
         return f"{self.relation} {self.before} -> {self.after} {lags}"
 
 

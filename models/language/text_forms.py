@@ -100,7 +100,9 @@ def _interval(v: Interval) -> dict[str, Any]:
     }
     if v.declared_windows is not None:
         entry["start"] = [list(w) for w in v.declared_windows]
-    return {**entry, "optional": True} if v.optional else entry
+    if v.optional:
+        return {**entry, "optional": True}
+    return entry
 
 
 class _Writer:
@@ -183,7 +185,10 @@ class _Writer:
 
 def read(empty: Callable[[str, int | None], M], data: str | bytes | Mapping[str, Any]) -> M:
     """Return the model of a JSON text or of the dict that it contains; ``empty`` makes a model without content."""
-    loaded = _loaded(data) if isinstance(data, (str, bytes)) else data
+    if isinstance(data, (str, bytes)):
+        loaded = _loaded(data)
+    else:
+        loaded = data
     _check_version(loaded)
     _check_keys("the model", loaded, KEYS)
     name = _typed("name", loaded.get("name"), str)
@@ -258,7 +263,9 @@ class _Reader:
         ends = [_whole(f"{place}.size", s) for s in (size if isinstance(size, list) else [size])]
         if len(ends) > 2 or not ends:
             raise ModelError(f"{place}.size: expected a number or [lo, hi], not {size!r:.60}")
-        windows = None if start is None else [tuple(w) for w in self.value(f"{place}.start", start, Windows)]
+        windows = None
+        if start is not None:
+            windows = [tuple(w) for w in self.value(f"{place}.start", start, Windows)]
         optional = _typed(f"{place}.optional", entry.get("optional", False), bool)
         self.model.interval(_typed(f"{place}.name", entry["name"], str), (ends[0], ends[-1]), windows, optional)
 
@@ -272,7 +279,11 @@ class _Reader:
         values = {
             f.name: self.value(f"{place}.{f.name}", entry[f.name], t) for f, t in arguments(kind) if f.name in entry
         }
-        declare: Callable[..., Constraint] = DECLARED[kind] if kind in DECLARED else getattr(declarations, kind)
+        declare: Callable[..., Constraint]
+        if kind in DECLARED:
+            declare = DECLARED[kind]
+        else:
+            declare = getattr(declarations, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 
@@ -301,7 +312,9 @@ class _Reader:
             return self.comparison(place, value)
         if wanted is int:
             return _whole(place, value)
-        return _number(place, value) if wanted is float else _typed(place, value, wanted)
+        if wanted is float:
+            return _number(place, value)
+        return _typed(place, value, wanted)
 
     def comparison(self, place: str, entry: Any) -> Comparison:
         e = self.terms(place, entry)
@@ -359,7 +372,11 @@ class _Reader:
         if kind == "holds":
             return linear(Holds(self.truth(place, entry)))
         given = {name: self.value(f"{place}.{name}", entry[name], t) for name, t in FUNCTIONS[kind].items()}
-        declare: Callable[..., Linear] = sequences.neighbours if kind == "neighbours" else getattr(functions, kind)
+        declare: Callable[..., Linear]
+        if kind == "neighbours":
+            declare = sequences.neighbours
+        else:
+            declare = getattr(functions, kind)
         return declare(*given.values())
 
 
@@ -425,7 +442,9 @@ def _check_keys(place: str, entry: Any, needed: Iterable[str], optional: Iterabl
 
 
 def _kind(place: str, entry: Any, known: tuple[str, ...]) -> str:
-    kind = entry.get("type") if isinstance(entry, Mapping) else None
+    kind = None
+    if isinstance(entry, Mapping):
+        kind = entry.get("type")
     if kind not in known:
         raise ModelError(f"{place}.type: expected one of {', '.join(known)}, not {kind!r:.60}")
     return str(kind)
@@ -511,7 +530,11 @@ CLASSES: dict[str, type] = {kind: c for c in (*OF_OTHERS, *STATED) for kind in k
 def arguments(kind: str) -> tuple[tuple[Field[Any], Any], ...]:
     """Return the fields of a type of constraint with their annotations, without ``kind``."""
     hints = get_type_hints(CLASSES[kind])
-    left_out = {"kind", "other"} if kind in ("first", "last") else {"kind"}  # an order of one interval has no other
+    # an order of one interval has no other
+    if kind in ("first", "last"):
+        left_out = {"kind", "other"}
+    else:
+        left_out = {"kind"}
     return tuple((f, hints[f.name]) for f in fields(CLASSES[kind]) if f.name not in left_out)
 
 
@@ -546,7 +569,9 @@ def listing(model: ModelData, limit: int | None, describe: Callable[[Constraint]
 
     def constraint(entry: tuple[str, Constraint]) -> str:
         text = notation.constraint(entry[1])
-        return text if entry[0] == describe(entry[1]) else f"{entry[0]}: {text}"
+        if entry[0] == describe(entry[1]):
+            return text
+        return f"{entry[0]}: {text}"
 
     sections: list[Section] = [
         ("objectives", model.objectives, notation.linear),
@@ -619,12 +644,21 @@ class Notation:
         terms: Iterable[tuple[str, int | float]] = ((self._atom(a), k) for a, k in e.terms.items())
         parts: list[str] = []
         for name, k in itertools.chain(terms, [("", e.constant)] if e.constant or not e.terms else []):
-            times = "*" if name else ""
-            size = "" if abs(k) == 1 and name else f"{abs(k)!r}{times}"
-            if parts:
-                sign = "- " if k < 0 else "+ "
+            times = ""
+            if name:
+                times = "*"
+            if abs(k) == 1 and name:
+                size = ""
             else:
-                sign = "-" if k < 0 else ""
+                size = f"{abs(k)!r}{times}"
+            if parts:
+                sign = "+ "
+                if k < 0:
+                    sign = "- "
+            else:
+                sign = ""
+                if k < 0:
+                    sign = "-"
             parts.append(f"{sign}{size}{name}")
             length += len(parts[-1])
             if self.width is not None and length > self.width:
@@ -636,8 +670,12 @@ class Notation:
         e = self.linear(c.expr)
         if c.lo == c.hi:
             return f"{e} == {c.hi}"
-        below = "" if c.lo == -math.inf else f"{c.lo} <= "
-        return f"{e} >= {c.lo}" if c.hi == math.inf else f"{below}{e} <= {c.hi}"
+        below = ""
+        if c.lo != -math.inf:
+            below = f"{c.lo} <= "
+        if c.hi == math.inf:
+            return f"{e} >= {c.lo}"
+        return f"{below}{e} <= {c.hi}"
 
     def constraint(self, c: Constraint) -> str:
         """Return the text of a constraint: a comparison, or a call of the function that declares the constraint."""
@@ -656,17 +694,23 @@ class Notation:
     def _value(self, value: Any, nested: bool = False) -> str:
         if isinstance(value, tuple):
             inner = ", ".join(self._value(v, nested=True) for v in value[: self.width])
-            return f"({inner})" if nested else f"[{inner}]"
+            if nested:
+                return f"({inner})"
+            return f"[{inner}]"
         if isinstance(value, Linear):
             return self.linear(value)
         if isinstance(value, Comparison):
             return self.comparison(value)
-        return value.name if isinstance(value, (Interval, Integer)) else str(value)
+        if isinstance(value, (Interval, Integer)):
+            return value.name
+        return str(value)
 
     def _atom(self, a: Atom) -> str:
         if isinstance(a, Integer):
             return a.name
-        return f"{a.interval.name}.{a.field}" if isinstance(a, Attribute) else self.names.get(a) or self.texts[a]
+        if isinstance(a, Attribute):
+            return f"{a.interval.name}.{a.field}"
+        return self.names.get(a) or self.texts[a]
 
     def _function(self, f: Function) -> str:
         match f:
@@ -688,14 +732,18 @@ class Notation:
 
 
 def _declared(v: Interval) -> str:
-    optional = "optional, " if v.optional else ""
+    optional = ""
+    if v.optional:
+        optional = "optional, "
     return (
         f"{v.name}: {optional}size {_range(v.size_lo, v.size_hi)}, start {' or '.join(_range(*w) for w in v.windows)}"
     )
 
 
 def _range(lo: int, hi: int) -> str:
-    return str(lo) if lo == hi else f"{lo} to {hi}"
+    if lo == hi:
+        return str(lo)
+    return f"{lo} to {hi}"
 
 
 def _cut(text: str, width: int | None) -> str:
@@ -706,4 +754,6 @@ def _cut(text: str, width: int | None) -> str:
     >>> _cut("a sum of many terms", 10)
     'a sum o...'
     """
-    return visible(text) if width is None else one_line(text, width)
+    if width is None:
+        return visible(text)
+    return one_line(text, width)

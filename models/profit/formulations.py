@@ -275,7 +275,10 @@ def _start_as_they_fit(rows: Rows, held: int, now: int, capacity: Ints) -> Ints:
             start[j], active[running] = t, j
             running += 1
         count = kept
-        t = LAST if following == jobs else rows.release[following]
+        if following == jobs:
+            t = LAST
+        else:
+            t = rows.release[following]
         for i in range(running):
             t = min(t, start[active[i]] + rows.duration[active[i]])
     return start
@@ -456,8 +459,12 @@ def _variables(model: sl.Model, data: Fluid) -> Done:
 def _within(row: Sequence[sl.Integer | None], a: int, b: int) -> Linear:
     """Return the work in the cells a to b - 1."""
     now = row[b - 1]
-    before = row[a - 1] if a else None
-    terms: dict[Atom, int | float] = {} if now is None else {now: 1}
+    before = None
+    if a:
+        before = row[a - 1]
+    terms: dict[Atom, int | float] = {}
+    if now is not None:
+        terms = {now: 1}
     if before is not None:
         terms[before] = -1
     return Linear(terms)
@@ -473,7 +480,10 @@ def _capacities(model: sl.Model, data: Fluid, work: Sequence[Sequence[Linear]]) 
 
     def add(per_core: Floats, need: Need, capacity: int, what: str) -> None:
         share = data.least(per_core)
-        reach = share @ data.inside if data.classes else np.zeros(len(length))
+        if data.classes:
+            reach = share @ data.inside
+        else:
+            reach = np.zeros(len(length))
         some = np.flatnonzero(share).tolist()
         taken = sum((s * j.units * need(j) for s, (_, j) in zip(ran, running, strict=True)), np.zeros(len(length)))
         for c, seconds in enumerate(length):
@@ -660,7 +670,10 @@ def profit_objective(problem: Profit, fixed: Fixed | None = None) -> SetObjectiv
     """
 
     def maximize(b: JobModel) -> None:
-        others = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments)) if fixed is None else fixed
+        if fixed is None:
+            others = Fixed(range(len(b.jobs)), 0.0, [0.0] * len(problem.segments))
+        else:
+            others = fixed
         moving = np.array(others.moving, np.int64)
         watts = problem.watts[moving].tolist()
         per_second = (problem.price * problem.cores[moving] / 3600).tolist()

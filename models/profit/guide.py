@@ -103,7 +103,10 @@ class Guide:
     def from_json(cls, data: Any) -> Guide:
         """Return the guide of data in the form of ``as_json``; raise ProblemError that names the malformed place."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            format_of_data = data.get("format") if isinstance(data, dict) else data
+            if isinstance(data, dict):
+                format_of_data = data.get("format")
+            else:
+                format_of_data = data
             raise ProblemError(f"not a guide: its format is {excerpt(format_of_data)}, {FORMAT!r} is expected")
         rules = data.get("rules")
         if not isinstance(rules, dict) or not rules:
@@ -183,7 +186,9 @@ class Guide:
     def _range(self, cooling: str, utilisation: float) -> tuple[float, float, Leaf]:
         """Return the range of utilisation that contains the given one, and the Leaf of the rule there."""
         if not 0 <= utilisation <= 1 + SLACK:
-            hint = f"; for {utilisation:g} % give {utilisation / 100:g}" if 1 < utilisation <= 100 else ""
+            hint = ""
+            if 1 < utilisation <= 100:
+                hint = f"; for {utilisation:g} % give {utilisation / 100:g}"
             raise ProblemError(f"the utilisation is {utilisation}; a share from 0 to 1 is expected{hint}")
         known = self.ranges(cooling)
         return next((each for each in known if utilisation <= each[1]), known[-1])
@@ -224,7 +229,9 @@ def _after(low: float, high: float) -> str:
         return "any utilisation"
     if high >= 1:
         return f"a utilisation above {percent(low)}"
-    return f"a utilisation of at most {percent(high)}" if low <= 0 else f"{percent(low)} to {percent(high)}"
+    if low <= 0:
+        return f"a utilisation of at most {percent(high)}"
+    return f"{percent(low)} to {percent(high)}"
 
 
 def _ranges(rule: Rule, low: float, high: float) -> Iterator[tuple[float, float, Leaf]]:
@@ -321,7 +328,9 @@ class Day:
         >>> Day(86400, "hybrid", 0.9, pue=1.09, slope_change=1.08).aim
         'maximise utilisation'
         """
-        return MAXIMISE if self.distance > ON_THE_POINT else OPTIMISE
+        if self.distance > ON_THE_POINT:
+            return MAXIMISE
+        return OPTIMISE
 
 
 @dataclass(frozen=True)
@@ -377,8 +386,12 @@ def slope_change_pue(problem: Profit, segments: Sequence[Segment]) -> float | No
     weighted = seconds = 0.0
     for s in segments:
         power = problem.cooling.slope_change(s.celsius)
-        pue = None if power is None else problem.cooling.pue(power, s.celsius)
+        pue = None
+        if power is not None:
+            pue = problem.cooling.pue(power, s.celsius)
         if pue is not None:
             weighted += (s.end - s.begin) * pue
             seconds += s.end - s.begin
-    return weighted / seconds if seconds else None
+    if seconds:
+        return weighted / seconds
+    return None

@@ -158,8 +158,12 @@ class Cooling:
             raise ProblemError(
                 f"cooling {self.name!r} is known from {ts[0]:g} to {ts[-1]:g} degrees; {temperature:g} is outside of it"
             )
-        i = min(bisect_right(ts, temperature), len(ts) - 1) - 1 if len(ts) > 1 else 0
-        share = (temperature - ts[i]) / (ts[i + 1] - ts[i]) if len(ts) > 1 else 0.0
+        i = 0
+        if len(ts) > 1:
+            i = min(bisect_right(ts, temperature), len(ts) - 1) - 1
+        share = 0.0
+        if len(ts) > 1:
+            share = (temperature - ts[i]) / (ts[i + 1] - ts[i])
         above = self.watts[min(i + 1, len(ts) - 1)]
         return tuple((p, a + share * (b - a)) for p, a, b in zip(self.powers, self.watts[i], above, strict=True))
 
@@ -173,7 +177,9 @@ class Cooling:
 
     def pue(self, it_watts: float, temperature: float) -> float | None:
         """Return the power usage effectiveness, 1 + cooling / IT; None for an IT power of 0."""
-        return 1 + self.power(it_watts, temperature) / it_watts if it_watts > 0 else None
+        if it_watts > 0:
+            return 1 + self.power(it_watts, temperature) / it_watts
+        return None
 
     def slope_change(self, temperature: float, above: float = 0.5) -> float | None:
         """Return the IT power in watts at which the slope of the cooling power increases most.
@@ -442,7 +448,9 @@ class Account:
     @property
     def pue(self) -> float | None:
         """Power usage effectiveness: energy of work and cooling over that of work; None if nothing runs."""
-        return 1 + self.cooling_kwh / self.it_kwh if self.it_kwh > 0 else None
+        if self.it_kwh > 0:
+            return 1 + self.cooling_kwh / self.it_kwh
+        return None
 
 
 @with_short_repr
@@ -491,7 +499,10 @@ def operation(problem: Profit, schedule: Schedule, end: int | None = None) -> Op
         If ``end`` is before the begin of the problem.
     """
     end = _end(problem, end)
-    segments = problem.segments if end == problem.horizon_end else problem.segments_to(end)
+    if end == problem.horizon_end:
+        segments = problem.segments
+    else:
+        segments = problem.segments_to(end)
     starts = np.array([schedule.start[j.id] for j in problem.jobs], np.int64)
     bounds = np.array([segments[0].begin, *(s.end for s in segments)] if segments else [problem.begin], np.int64)
     seconds = np.zeros(bounds.size)
@@ -668,7 +679,9 @@ class Profit:
             object.__setattr__(self, "horizon_end", max((j.submit for j in self.jobs), default=self.begin))
         faults = [*_faults(self)]
         if faults:
-            more = f"\n... and {len(faults) - SHOWN} more" if len(faults) > SHOWN else ""
+            more = ""
+            if len(faults) > SHOWN:
+                more = f"\n... and {len(faults) - SHOWN} more"
             raise ProblemError("\n".join(faults[:SHOWN]) + more)
 
     @property

@@ -187,7 +187,9 @@ class Task:
     @property
     def early_weight(self) -> int:
         """The weight in earliness."""
-        return self.weight if self.earliness_weight is None else self.earliness_weight
+        if self.earliness_weight is None:
+            return self.weight
+        return self.earliness_weight
 
 
 class ProjectData(Protocol):

@@ -134,7 +134,9 @@ def chart(
         for begin, over in windows
         if begin < end and over > 0
     ]
-    kept = f"; {KEPT}" if any(bar.hatched for bar in bars) else ""
+    kept = ""
+    if any(bar.hatched for bar in bars):
+        kept = f"; {KEPT}"
     return Gantt(
         tuple(Row(_label(b), 1 if b.capacity <= 1 else HEIGHT) for b in shown),
         tuple(bars),
@@ -207,7 +209,9 @@ def job_of(task: str) -> str:
 
 
 def _label(band: Band) -> str:
-    return band.name if band.name == OTHERS else f"{band.name} ({band.capacity:,})"
+    if band.name == OTHERS:
+        return band.name
+    return f"{band.name} ({band.capacity:,})"
 
 
 # --- The elements of which an explanation speaks.
@@ -239,7 +243,10 @@ class ProjectElements(Elements):
     def __init__(self, problem: Project) -> None:
         self.problem = problem
         penalized = any(t.penalty for t in problem.tasks)
-        limited = f"{problem.objective} plus the penalties of tasks left out" if penalized else problem.objective
+        if penalized:
+            limited = f"{problem.objective} plus the penalties of tasks left out"
+        else:
+            limited = problem.objective
         self.objectives = (limited,)
         self.links = _names(problem.precedences)
         self.joined_breaks = {r.name for r in problem.resources if r.breaks and r.suspends and self._decides_ends(r)}
@@ -357,7 +364,9 @@ class ProjectElements(Elements):
             resource = of_conflict[0]
             need = _least(part, resource)
             tasks = listed([t.name for t in part.tasks])
-            verb = "needs" if len(part.tasks) == 1 else "need"
+            verb = "need"
+            if len(part.tasks) == 1:
+                verb = "needs"
             if need > resource.capacity:
                 return f"{tasks} {verb} at least {need} of {resource.name} in all; the project has {resource.capacity}"
         limits = [e.text for e in found if e.kind == "limit"]
@@ -371,7 +380,9 @@ class ProjectElements(Elements):
             took = sum(t.shortest for t in part.tasks) + sum(delay for *_, delay in part.precedences)
             return f"{tasks} follow one another and take {took} in all, but {listed(limits)}"
         having = [f"{r.capacity} of {r.name}" for r in of_conflict]
-        order = ["their precedences"] if part.precedences else []
+        order = []
+        if part.precedences:
+            order = ["their precedences"]
         return f"{tasks} cannot be done with {listed([*having, *order])} if {listed(limits)}"
 
 
@@ -394,8 +405,12 @@ def _names(links: Sequence[Link]) -> dict[str, Link]:
 
 def _task_part(task: Task, names: Collection[tuple[str, str]], flow: bool) -> Task:
     """Return a task without its dates whose elements are removed; ``flow``: whether the objective has a flow time."""
-    release = task.release if ("release", task.name) in names else 0
-    deadline = task.deadline if ("deadline", task.name) in names else None
+    release = 0
+    if ("release", task.name) in names:
+        release = task.release
+    deadline = None
+    if ("deadline", task.name) in names:
+        deadline = task.deadline
     if flow and release < task.release:
         return replace(task, release=0, deadline=deadline, weight=0, earliness_weight=task.early_weight)
     return replace(task, release=release, deadline=deadline)
@@ -456,7 +471,9 @@ def _arrow(pair: Pair) -> str:
 
 
 def _setups(resource: Resource) -> str:
-    which = "any two" if resource.all_pairs else "neighbouring"
+    which = "neighbouring"
+    if resource.all_pairs:
+        which = "any two"
     return f"{resource.name} needs setups of up to {max(resource.setups.values())} between {which} tasks"
 
 
@@ -474,7 +491,9 @@ def _break_name(resource: Resource, window: tuple[int, int]) -> str:
 
 def _break(resource: Resource, window: tuple[int, int]) -> Element:
     name = _break_name(resource, window)
-    does = "suspends its tasks" if resource.suspends else "has no task"
+    does = "has no task"
+    if resource.suspends:
+        does = "suspends its tasks"
     return Element("break", name, f"the break of {name} {does}")
 
 
@@ -504,7 +523,9 @@ def _task(t: Task) -> str:
     modes = []
     for m in t.modes:
         amounts = [f"{n} of {r}" for r, n in m.demands.items() if n]
-        mode = f"in mode {m.name} " if len(t.modes) > 1 else ""
+        mode = ""
+        if len(t.modes) > 1:
+            mode = f"in mode {m.name} "
         modes.append(f"{mode}takes {m.duration}" + (f" with {listed(amounts)}" if amounts else ""))
     return f"{t.name} {' or '.join(modes)}"
 

@@ -69,7 +69,10 @@ def modes_with_lags(project: ProjectMax) -> Encoding:
 
 def intervals(project: Project, horizon: int | None = None, exclusive: Iterable[Sequence[str]] | None = None) -> Tasks:
     """Return the intervals and the model of the formulation ``modes``, with the arguments of ``modes``."""
-    most = project.horizon if horizon is None else horizon
+    if horizon is None:
+        most = project.horizon
+    else:
+        most = horizon
     tasks = Tasks(project, Model(f"project of {how_many(len(project.tasks), 'task')}", horizon=most), most)
     for task in project.tasks:
         tasks.add(task)
@@ -100,7 +103,9 @@ def _makespan(tasks: Tasks) -> sl.Linear:
         for name, v in tasks.of_task.items()
         if all(delay < 0 or after in left_out for after, delay in tasks.project.after[name].items())
     ]
-    return sl.max(last) if last else sl.sum([])
+    if last:
+        return sl.max(last)
+    return sl.sum([])
 
 
 def _load_counts(project: Project) -> bool:
@@ -238,7 +243,9 @@ class Tasks:
 
     def on(self, resource: Resource, task: str, lasting: bool = False) -> list[tuple[Interval, int]]:
         """Return the intervals in which a task occupies a resource, with its demands; ``lasting``: of modes that take time."""
-        held = self.holds.get(task) if resource.renewable else None
+        held = None
+        if resource.renewable:
+            held = self.holds.get(task)
         rows = []
         for k, (mode, option) in enumerate(self.of_mode[task]):
             amount = mode.demands.get(resource.name, 0)
@@ -394,7 +401,9 @@ def objective(tasks: Tasks, makespan: sl.Linear) -> sl.Linear:
     ]
     absent = [(t.penalty, 1 - tasks.of_task[t.name].presence) for t in tasks.project.tasks if t.penalty]
     parts += [penalty * left_out for penalty, left_out in absent]
-    return parts[0] if len(parts) == 1 else sl.sum(parts)
+    if len(parts) == 1:
+        return parts[0]
+    return sl.sum(parts)
 
 
 def _terms(tasks: Tasks, name: str) -> Iterator[sl.Linear]:
@@ -404,7 +413,9 @@ def _terms(tasks: Tasks, name: str) -> Iterator[sl.Linear]:
             if resource.setups and resource.all_pairs and _has_points(tasks, resource):
                 yield _setups_of_places(tasks, resource)
                 continue
-            made = _setup_sequence(tasks, resource) if resource.setups else None
+            made = None
+            if resource.setups:
+                made = _setup_sequence(tasks, resource)
             if made is not None:
                 yield made[0].cost(made[1])
         return
@@ -646,14 +657,18 @@ def _order(resource: Resource, fixed: Sequence[Done]) -> Iterator[tuple[str, str
     untouched = resource.capacity
     for row in fixed:
         name = row.task.name
-        missing = row.mode.demands.get(resource.name, 0) if row.mode.duration else 0
+        missing = 0
+        if row.mode.duration:
+            missing = row.mode.demands.get(resource.name, 0)
         if not missing:
             continue
         given.append((row.end, missing, name))
         kept: list[tuple[int, int, str]] = []
         # the task that ended last first: links to it make other links redundant
         for end, amount, before in sorted(given[:-1], reverse=True):
-            taken = min(missing, amount) if end <= row.start else 0
+            taken = 0
+            if end <= row.start:
+                taken = min(missing, amount)
             if taken:
                 missing -= taken
                 yield before, name

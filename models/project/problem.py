@@ -25,7 +25,9 @@ __all__ = ["Link", "Mode", "Pair", "Project", "ProjectMax", "Resource", "Task"]
 def name_of(task: object) -> Any:
     """Return the name of a task in a precedence: an integer as a text; anything else as it is, and no task has it."""
     text = text_of(task)
-    return task if text is None else text
+    if text is None:
+        return task
+    return text
 
 
 # --- Project scheduling: tasks with modes, renewable and non-renewable resources, precedences, least makespan.
@@ -124,7 +126,9 @@ class Project:
         if not faults:
             faults = [*_cycles(self), *_impossible(self)]
         if faults:
-            more = f"\n... and {len(faults) - 10} more" if len(faults) > 10 else ""
+            more = ""
+            if len(faults) > 10:
+                more = f"\n... and {len(faults) - 10} more"
             raise ProblemError("\n".join(faults[:10]) + more)
 
     @classmethod
@@ -319,7 +323,10 @@ class Project:
 
     def start_window(self, task: Task, duration: int, horizon: int | None = None) -> tuple[int, int]:
         """Return the earliest and latest start of a task in a mode of this duration, within the horizon (None: the usual)."""
-        end = self.horizon if horizon is None else horizon
+        if horizon is None:
+            end = self.horizon
+        else:
+            end = horizon
         return self.heads[task.name], end - self.tails[task.name] - duration
 
     @property
@@ -343,16 +350,22 @@ class Project:
 
 def _links(given: object, argument: str, delays: bool = True) -> Iterator[Link]:
     """Yield (before, after, delay) of each precedence; raise WrongArgument for anything else."""
-    form = "(before, after) or (before, after, delay)" if delays else "(before, after)"
+    form = "(before, after)"
+    if delays:
+        form = "(before, after) or (before, after, delay)"
     if not isinstance(given, Iterable) or isinstance(given, (str, Mapping)) or hasattr(given, "columns"):
-        listed = "(before, after, delay)" if delays else form
+        listed = "(before, after, delay)"
+        if not delays:
+            listed = form
         raise WrongArgument(f"{argument} of Project is {given!r:.100}; expected a list of {listed}")
     lengths = (2, 3) if delays else (2,)
     for k, p in enumerate(given):
         if type(p) is tuple and len(p) == 2 and type(p[0]) is type(p[1]) is str:  # the common case, kept fast
             yield p[0], p[1], 0
             continue
-        names = tuple(map(name_of, p[:2])) if isinstance(p, (tuple, list)) and len(p) in lengths else ()
+        names = ()
+        if isinstance(p, (tuple, list)) and len(p) in lengths:
+            names = tuple(map(name_of, p[:2]))
         if not names or not all(isinstance(name, str) for name in names):
             raise WrongArgument(f"{argument}[{k}] of Project is {p!r:.100}; expected {form} with the names of tasks")
         yield names[0], names[1], p[2] if len(p) == 3 else 0
@@ -515,7 +528,9 @@ def _faults_of_pairs(p: Project) -> Iterator[str]:
     for what, pairs in (("no_wait", p.no_wait), ("blocking", p.blocking)):
         for before, after in pairs:
             if links[before, after] != 1:
-                many = "no precedence" if not links[before, after] else "several precedences"
+                many = "several precedences"
+                if not links[before, after]:
+                    many = "no precedence"
                 yield f"{what} {before!r} -> {after!r}: there is {many} of these tasks; exactly one is expected"
     delays = {link[:2]: link[2] for link in p.precedences}
     for (before, after), count in Counter(p.blocking).items():

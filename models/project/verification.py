@@ -83,12 +83,16 @@ class Done(NamedTuple):
     @property
     def late(self) -> int:
         """The time by which it ends after its due date; 0 without one."""
-        return 0 if self.task.due is None else max(0, self.end - self.task.due)
+        if self.task.due is None:
+            return 0
+        return max(0, self.end - self.task.due)
 
     @property
     def early(self) -> int:
         """The time by which it ends before its due date; 0 without one."""
-        return 0 if self.task.due is None else max(0, self.task.due - self.end)
+        if self.task.due is None:
+            return 0
+        return max(0, self.task.due - self.end)
 
 
 def order_on(resource: Resource, done: Iterable[Done]) -> list[Done]:
@@ -112,7 +116,9 @@ def setup_order(resource: Resource, done: Iterable[Done]) -> list[Done]:
         ends: dict[str, tuple[int, list[Done]]] = {}
         for total, order in best:
             for way in ways:
-                more = setup_of(resource, order[-1].task, way[0].task) if order else 0
+                more = 0
+                if order:
+                    more = setup_of(resource, order[-1].task, way[0].task)
                 name = way[-1].task.name
                 if name not in ends or total + more < ends[name][0]:
                     ends[name] = total + more, order + way
@@ -286,7 +292,9 @@ def _times(row: Done) -> Iterator[Violation]:
     """Yield where one task contradicts its window."""
     task = row.task
     if row.start < task.release:
-        release = f"its release date {task.release}" if task.release else "0"
+        release = "0"
+        if task.release:
+            release = f"its release date {task.release}"
         text = f"task {task.name!r} starts at {row.start}, before {release}"
         yield Violation(task.name, task.release - row.start, text)
     if task.deadline is not None and row.end > task.deadline:

@@ -171,7 +171,9 @@ def offline_problem(centre: Centre, moment: Moment, expected: Workload | None, e
     """
     now = moment.now
     waiting = [_planned(job, moment.expected[job.id]) for job in moment.waiting]
-    coming: Sequence[Job] = () if expected is None else [expected.job(k) for k in range(len(expected))]
+    coming: Sequence[Job] = ()
+    if expected is not None:
+        coming = [expected.job(k) for k in range(len(expected))]
     jobs = [*waiting, *(_planned(job, job.runtime or 1) for job in coming)]
     running = [Running(r.job, r.start, r.nodes, max(r.end, now + OVERRUN)) for r in moment.running]
     problem = Dispatch(moment.platform, jobs, moment.queues, "waiting", now, running)
@@ -227,7 +229,10 @@ def plan_of(
         coming = use_of(problem.dispatch, result.schedule)
         gained = problem.value(result.schedule)
         starts = dict(result.schedule.start)
-    before = StepFunction.constant(0, now - DAY, now) if real is None else real
+    if real is None:
+        before = StepFunction.constant(0, now - DAY, now)
+    else:
+        before = real
     use = joined(before, coming, end)
     pieces = list(use.pieces(now, end))
     everything = flat(moment.platform, 1.0)
@@ -258,7 +263,9 @@ def without_schedule(moment: Moment, hours: int, why: str, seconds: float) -> Da
 
 def plain(value: object) -> str:
     """Return a value for a message; 24.0 as 24."""
-    return f"{value:g}" if is_real(value) else shown(value)
+    if is_real(value):
+        return f"{value:g}"
+    return shown(value)
 
 
 class Planner:
@@ -300,7 +307,10 @@ class Planner:
         self.hours = int(hours)
         self.seed = 0
         self._method, self._limit = method, limit or None
-        self._forecast = parse_forecast(forecast).make() if isinstance(forecast, str) else forecast
+        if isinstance(forecast, str):
+            self._forecast = parse_forecast(forecast).make()
+        else:
+            self._forecast = forecast
 
     def prepare(self, workload: Workload) -> None:
         """Take the log, of which only the past is used, and by the forecast ``perfect`` the jobs to come.
@@ -741,7 +751,10 @@ class Hybrid:
         now = moment.now
         if not self.plans:
             return
-        ready = np.full(len(self._platform.nodes), now) if moment.ready is None else moment.ready
+        if moment.ready is None:
+            ready = np.full(len(self._platform.nodes), now)
+        else:
+            ready = moment.ready
         away = ready > now
         if (away == self._away).all() and (self._hour is None or now < self._hour):
             return

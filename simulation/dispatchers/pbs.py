@@ -83,7 +83,9 @@ def _value(tree: ast.expr, formula: str, names: Mapping[str, Floats]) -> Any:
     if isinstance(tree, ast.BinOp) and type(tree.op) in BINARY:
         return BINARY[type(tree.op)](of(tree.left), of(tree.right))
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.UAdd | ast.USub):
-        return of(tree.operand) if isinstance(tree.op, ast.UAdd) else -of(tree.operand)
+        if isinstance(tree.op, ast.UAdd):
+            return of(tree.operand)
+        return -of(tree.operand)
     if isinstance(tree, ast.IfExp):
         return np.where(np.asarray(of(tree.test)) != 0, of(tree.body), of(tree.orelse))
     if isinstance(tree, ast.Compare) and len(tree.ops) == 1 and type(tree.ops[0]) in COMPARED:
@@ -99,7 +101,9 @@ def _value(tree: ast.expr, formula: str, names: Mapping[str, Floats]) -> Any:
         except (TypeError, ValueError):
             pass
     part = ast.unparse(tree)
-    unknown = " (a replay knows no shares and no preemption of PBS)" if part in UNKNOWN else ""
+    unknown = ""
+    if part in UNKNOWN:
+        unknown = " (a replay knows no shares and no preemption of PBS)"
     raise WrongValue(f"job_sort_formula {excerpt(formula)} has {excerpt(part)}{unknown}; {EXPECTED}")
 
 
@@ -143,7 +147,9 @@ class PBS:
         settings = site.scheduler
         if not isinstance(settings, PBSSettings):
             raise WrongValue(f"dispatcher pbs: the site {site.name!r} is one of {site.kind}; expected one of pbs")
-        depth = settings.backfill_depth if settings.strict_ordering else 0
+        depth = 0
+        if settings.strict_ordering:
+            depth = settings.backfill_depth
         strict = settings.strict_ordering and depth == 0
         return Policy(self.name, PBSOrder(site, settings), strict=strict, reservations=depth)
 
@@ -171,7 +177,10 @@ class PBSOrder:
         value, slope = self._formula(workload, queue)
         # stable: of equal jobs, the one that was eligible first
         columns: list[Floats | Ints] = [by_release(workload, expected), *reversed(self._keys(workload, queue))]
-        of_queue = -queue if self.settings.by_queue else 0 * queue
+        if self.settings.by_queue:
+            of_queue = -queue
+        else:
+            of_queue = 0 * queue
         if not slope.any():
             return _places([*columns, -value, of_queue])
         ties = _places(columns) / (4.0 * len(workload))  # below 1 s of eligible time

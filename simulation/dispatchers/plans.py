@@ -590,7 +590,10 @@ def plan_named(name: str, search: str | None) -> Policy:
     >>> policy.name, policy.plan.work, policy.plan.rounds
     ('plan:weighted:work=2@lns:rounds=50', 2.0, 50)
     """
-    text = name if search is None else f"{name}@{search}"
+    if search is None:
+        text = name
+    else:
+        text = f"{name}@{search}"
     order = name.partition(":")[2] or USUAL
     if "=" in order.partition(":")[0]:
         order = f"{USUAL}:{order}"

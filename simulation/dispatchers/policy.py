@@ -418,7 +418,9 @@ def by_slowdown(workload: Workload, expected: Ints) -> tuple[Floats, Floats]:
 
 
 def _cores(workload: Workload) -> int:
-    return workload.resources.index("cores") if "cores" in workload.resources else 0
+    if "cores" in workload.resources:
+        return workload.resources.index("cores")
+    return 0
 
 
 @named

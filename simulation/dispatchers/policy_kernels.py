@@ -185,7 +185,9 @@ def kernel(rules: Rules, shortest_first: bool = False) -> Kernel:
         return Kernel(_decide_by_rule, replay_by_rule)
     if shortest_first:
         return Kernel(_decide_shortest_first, _easy)
-    return Kernel(_decide_easy, _easy) if rules.reservations == 1 else BACKFILLING
+    if rules.reservations == 1:
+        return Kernel(_decide_easy, _easy)
+    return BACKFILLING
 
 
 def corrects_alone(engine: Replay) -> bool:
@@ -199,7 +201,9 @@ def corrects_alone(engine: Replay) -> bool:
 def kernel_of_decisions(engine: Replay, rules: Rules, shortest_first: bool) -> Kernel:
     """Return the compiled functions for the single decisions of a replay."""
     usual = kernel(rules, shortest_first)
-    return _in_slices(usual) if usual in (BACKFILLING, PLANNING) and _sliced(engine) else usual
+    if usual in (BACKFILLING, PLANNING) and _sliced(engine):
+        return _in_slices(usual)
+    return usual
 
 
 def kernel_of_replay(engine: Replay, rules: Rules) -> Kernel:
@@ -243,7 +247,9 @@ def _corrected(engine: Replay) -> Callable[[TraceArrays, State, Rules, int, int]
     """Return the function that replays EASY with corrected predictions."""
     policy = engine.policy
     assert policy is not None
-    predictor = engine.predictor.last_two if engine.ledger.durations is None else None
+    predictor = None
+    if engine.ledger.durations is None:
+        predictor = engine.predictor.last_two
     users = users_of(predictor, engine.workload.walltime)
     increments = np.array(policy.corrections, np.int64)
     return lambda trace, state, rules, period, events: _easy_corrected(
@@ -256,7 +262,10 @@ class _InSlices:
 
     def __init__(self, usual: Kernel) -> None:
         self._usual = usual
-        self._replay = plans.replay_in_slices if usual is PLANNING else conservative.replay_in_slices
+        if usual is PLANNING:
+            self._replay = plans.replay_in_slices
+        else:
+            self._replay = conservative.replay_in_slices
         self._slices: Slices | None = None
 
     def decide(self, trace: TraceArrays, state: State, rules: Rules) -> None:
@@ -323,7 +332,10 @@ def reserve_for_first(engine: Replay) -> None:
     rows = state.waiting[: state.clock[WAITING]].copy()
     predicted = state.expected[rows]
     kept = engine.timeline.kept()
-    holds = engine.timeline.holds_of(()) if kept is None else kept
+    if kept is None:
+        holds = engine.timeline.holds_of(())
+    else:
+        holds = kept
     if engine.timeline.holds:
         state.expected[rows] = np.maximum(predicted, engine.ledger.limits(rows))
         holds = _with_running(engine, holds)

@@ -446,7 +446,9 @@ class CPModel(ProfileFollower):
         self.warm_start = warm_start
         self.objective = objective or "weighted-wait"
         find_objective(self.objective)
-        attempts = 1 if warm_start else 5
+        attempts = 5
+        if warm_start:
+            attempts = 1
         self.control = AdaptiveControl(length, deterministic is not None, threads, control, attempts, GROWTH)
 
     def begin(self, platform: Platform, queues: Sequence[Queue], seed: int) -> None:
@@ -470,7 +472,10 @@ class CPModel(ProfileFollower):
             if self.following is not None:
                 unchanged = not self.following.changed(moment.now) and unchanged
         if unchanged:
-            wake = None if self.following is None or not rest.waiting else self.following.wake(moment.now)
+            if self.following is None or not rest.waiting:
+                wake = None
+            else:
+                wake = self.following.wake(moment.now)
             return Decision(empty, seconds=clock.seconds, wake=wake)
         decision = self._cycle(rest, waiting, clock)
         self._left = _after(state, decision.starts, rest)
@@ -508,17 +513,24 @@ class CPModel(ProfileFollower):
     def _planned(self, moment: Moment, jobs: Waiting, beside: Surroundings, clock: PhaseClock) -> Decision:
         """Plan the jobs, solve the model of some of them, and start what can start now."""
         requests = requests_of(jobs, windows := self._windows(moment, jobs, beside), len(self._nodes))
-        deadline = None if self.control.deterministic else time.perf_counter() + self.control.total
+        deadline = None
+        if not self.control.deterministic:
+            deadline = time.perf_counter() + self.control.total
         plan, keys = None, jobs.submit
         if self.warm_start:
             with clock.phase("warm_start"):
                 problem = problem_of(moment, jobs, windows, beside.usage, self.objective)
                 problem = with_profile(problem, self.following, self.until)
                 plan = first_plan(problem, jobs, requests, beside.timeline, deadline)
-                keys = jobs.submit if plan is None else plan.allocation.start
+                if plan is None:
+                    keys = jobs.submit
+                else:
+                    keys = plan.allocation.start
         which = self.control.first(keys)
         model = ModelJobs(jobs.some(which), [windows[i] for i in which.tolist()])
-        start = None if plan is None else beside.completed(plan.schedule(jobs, requests, which, self._nodes))
+        start = None
+        if plan is not None:
+            start = beside.completed(plan.schedule(jobs, requests, which, self._nodes))
         solved, decision = self._solve(moment, model, beside, start, deadline, clock)
         if solved is None:
             return decision
@@ -559,7 +571,9 @@ class CPModel(ProfileFollower):
             self.control.too_large(number)
             return start, Decision((), "limit", **size)
         encoding, compiled = made
-        warm = None if start is None else encoding.write(start)
+        warm = None
+        if start is not None:
+            warm = encoding.write(start)
         with clock.phase("solve"):
             answer = self.control.search(compiled, encoding.model, warm, self.seed, 0.0, origin_of(problem), number)
         if answer.best is None:
@@ -599,7 +613,10 @@ class CPModel(ProfileFollower):
         others = np.flatnonzero(starts < 0)
         if others.size:
             starts[others] = starts.max() + behind[others]
-        moved = begun if self.is_soft else moved_to_now(timeline.copy(), requests, begun, starts)
+        if self.is_soft:
+            moved = begun
+        else:
+            moved = moved_to_now(timeline.copy(), requests, begun, starts)
         return [
             start_of(jobs.jobs[i], allocation.nodes(now, i, self._nodes))
             for allocation in ((begun,) if moved is begun else (begun, moved))
@@ -611,7 +628,9 @@ def _state(moment: Moment, waiting: Waiting) -> State:
     """Return what starts a cycle if it changes."""
     running = frozenset((r.job.id, r.job.walltime) for r in moment.running)
     reserved = tuple(r.name for r in moment.reserved)
-    on = None if moment.ready is None else (moment.ready <= moment.now).tobytes()
+    on = None
+    if moment.ready is not None:
+        on = (moment.ready <= moment.now).tobytes()
     return frozenset(j.id for j in waiting.jobs), running, moment.states, reserved, on
 
 

@@ -77,7 +77,9 @@ def _hybrid(percent: int) -> Callable[..., Any]:
 
         return Hybrid(percent)
 
-    return made if percent < 100 else all_on
+    if percent < 100:
+        return made
+    return all_on
 
 
 def _planned(
@@ -183,9 +185,13 @@ class Named(NamedTuple):
         if self.ranker is None:
             return self._unranked(options)
         ranker = self.ranker.make()
-        policy = None if self.backend is not None else self._unranked(options)
+        policy = None
+        if self.backend is None:
+            policy = self._unranked(options)
         if not isinstance(policy, Policy) or policy.ranker is not None:
-            why = "is not a policy" if policy is None or not isinstance(policy, Policy) else "has a ranker of its own"
+            why = "has a ranker of its own"
+            if policy is None or not isinstance(policy, Policy):
+                why = "is not a policy"
             raise PluginError(
                 f"{self.text}: a ranker sorts the queue of a policy, such as easy+{self.ranker.name}; "
                 f"{self.dispatcher} {why}"
@@ -198,8 +204,13 @@ class Named(NamedTuple):
             return self.plan
         if self.part is not None:
             return self.part.make()
-        own: dict[str, Any] = {} if self.objective is None else {"objective": self.objective}
-        own |= {} if self.over_cost is None else {"over_cost": self.over_cost}
+        own: dict[str, Any] = {}
+        if self.objective is not None:
+            own = {"objective": self.objective}
+        if self.over_cost is None:
+            own |= {}
+        else:
+            own |= {"over_cost": self.over_cost}
         return DISPATCHERS[self.dispatcher](self.backend, **{**options, **own})
 
     @property
@@ -229,7 +240,9 @@ class Named(NamedTuple):
 def _near(text: str) -> list[str]:
     """Return texts that an unknown one may have meant; ``pcp3:waiting`` lacks the backend before its objective."""
     head, colon, objective = text.partition(":")
-    return [f"{head}@cpsat:{objective}"] if colon and head.partition("-")[0] in SOLVING else []
+    if colon and head.partition("-")[0] in SOLVING:
+        return [f"{head}@cpsat:{objective}"]
+    return []
 
 
 DISPATCHERS: Registry[Any] = Registry(
@@ -399,33 +412,44 @@ def parse_dispatcher(text: str) -> Named:
     if name not in DISPATCHERS and name.partition("+")[0] in MODELS:
         raise UnknownName("dispatcher", text, list(MODELS))
     name, ranked_by = _split_ranker(name)
-    ranker = None if ranked_by is None else parse_ranker(ranked_by)
+    ranker = None
+    if ranked_by is not None:
+        ranker = parse_ranker(ranked_by)
     part = DISPATCHERS.find(name)
     if part.name not in SOLVING:
         if at:
             raise UnknownName("dispatcher", text, [head])
         own = {**POLICIES, **WITHIN_PROFILE}.get(part.name)
-        usual = "walltime" if own is None else own.predictor
+        usual = "walltime"
+        if own is not None:
+            usual = own.predictor
         return Named(text, part.name, PREDICTED_BY.get(letter, usual), None, None, ranker, part=part)
     if part.given:
         raise UnknownName("dispatcher", text, [f"{part.name}@{backend or 'cpsat'}"])
     backend = backend or "cpsat"
     if backend not in backend_names():
         solver, dash, of_job = backend.rpartition("-")
-        moved = [f"{name}-{of_job}@{solver}"] if dash and of_job in PREDICTED_BY and solver in backend_names() else []
+        moved = []
+        if dash and of_job in PREDICTED_BY and solver in backend_names():
+            moved = [f"{name}-{of_job}@{solver}"]
         raise UnknownName("backend", backend, [*moved, *backend_names()])
     if colon:
         find_objective(objective)
     if colon and name in MODELS:
         raise UnknownName("dispatcher", text, [text.rpartition(":")[0], f"pcp@{backend}:{objective}"])
-    chosen = objective if colon else MODELS.get(name, (None,))[0]
+    if not colon:
+        chosen = MODELS.get(name, (None,))[0]
+    else:
+        chosen = objective
     return Named(text, name, PREDICTED_BY.get(letter, "walltime"), backend, chosen, ranker, over_cost)
 
 
 def _plan(text: str, name: str, predictor: str, search: str | None) -> Named:
     """Return the parts of the name of a policy that plans."""
     name, plus, ranked_by = name.partition("+")
-    ranker = parse_ranker(ranked_by) if plus else None
+    ranker = None
+    if plus:
+        ranker = parse_ranker(ranked_by)
     planning = plan_named(name, search)
     if plus and planning.plan is not None and planning.plan.work > 0:
         raise WrongOption(f"dispatcher {text}: it has an order of its own; a ranker sorts plan:submit+{ranked_by}")
@@ -439,7 +463,10 @@ def _split_ranker(text: str) -> tuple[str, str | None]:
     (('easy', 'psp:aging=1d'), ('easy++', None), ('easy++', 'psp'))
     """
     name = DISPATCHERS.name_in(text)
-    plus = text.rpartition("+") if "=" not in text else text[: text.index("=")].rpartition("+")
+    if "=" not in text:
+        plus = text.rpartition("+")
+    else:
+        plus = text[: text.index("=")].rpartition("+")
     if not plus[1] or (name is not None and "+" not in text.removeprefix(name)):
         return text, None
     return plus[0], text[len(plus[0]) + 1 :]

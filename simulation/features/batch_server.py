@@ -97,7 +97,9 @@ def with_calendars(
     queues: dict[int, set[str]] = defaultdict(set)
     walltimes: dict[int, set[int]] = defaultdict(set)
     for event in events:
-        j = row.get(event.subject, -1) if event.kind in ("move", "walltime") else -1
+        j = -1
+        if event.kind in ("move", "walltime"):
+            j = row.get(event.subject, -1)
         if j >= 0:
             queues[j] |= {jobs.queues[int(jobs.queue[j])].name} | (
                 {str(event.value)} if event.kind == "move" else set()
@@ -161,7 +163,9 @@ class Queues:
         queue = self.queue_of(j)
         if queue in self.private_queues:
             return self.private
-        return self.of_stopped if queue in self.stopped else None
+        if queue in self.stopped:
+            return self.of_stopped
+        return None
 
     def place_again(self, rows: Sequence[int]) -> None:
         """Move waiting jobs to the set of their queue, which has changed."""
@@ -717,7 +721,9 @@ class ServerEvents:
         w = engine.workload
         new = int(event.value or 0)
         before = int(w.walltime[j])
-        why = self._too_long(j, new) if self._runs(j) else ""
+        why = ""
+        if self._runs(j):
+            why = self._too_long(j, new)
         if why:
             return why
         w.walltime[j] = new
@@ -725,7 +731,9 @@ class ServerEvents:
         if engine.options.kill:
             less = ledger.log.less(j)
             full = int(w.runtime[j])
-            left = max(1, min(full, new) - less) if full > less else 0
+            left = 0
+            if full > less:
+                left = max(1, min(full, new) - less)
             self._set_runtime(j, left)
             ledger.killed[j] = new < full
         if ledger.runs(j):
@@ -739,7 +747,9 @@ class ServerEvents:
     def _set_runtime(self, j: int, left: int) -> None:
         """Set the seconds that job j still runs in this attempt; a running job runs at least until now."""
         engine = self._engine
-        ran = engine.now - engine.ledger.start_of(j) if self._runs(j) else 0
+        ran = 0
+        if self._runs(j):
+            ran = engine.now - engine.ledger.start_of(j)
         engine.trace.runtime[j] = max(left, ran)
         if j in self._private.running:
             self._private.end_later(j)
@@ -753,7 +763,9 @@ class ServerEvents:
         if j in self._private.running:
             booking = self._bookings.listed[self._private.running[j].k]
             late = end > booking.end
-            return f"job {name!r} would run until {end}, after the end of reservation {booking.label!r}" if late else ""
+            if late:
+                return f"job {name!r} would run until {end}, after the end of reservation {booking.label!r}"
+            return ""
         mine = ledger.uses_of(j, engine.now, end)
         return engine.timeline.conflict(name, mine, engine.running_uses(without=j), end)
 
@@ -789,7 +801,9 @@ class ServerEvents:
         rows = [k for k, b in enumerate(self._bookings.listed) if b.reservation.name == event.subject and b.pending]
         for k in rows:
             self._private.end_booking(k, "cancelled", f"cancelled at {self._engine.now}")
-        return "" if rows else f"reservation {event.subject!r} is over or was refused"
+        if rows:
+            return ""
+        return f"reservation {event.subject!r} is over or was refused"
 
 
 # --- The batch server of a replay: reservations with private queues, stopped queues, changed, moved and deleted jobs [Bridi2018, 4].
@@ -940,7 +954,9 @@ def batch_server(
     ]
     gone = [name for name, _ in jobs.report.dropped]
     running = [r.job.id for r in jobs.running]
-    names = None if own else {*jobs.ids, *gone, *running, *others}
+    names = None
+    if not own:
+        names = {*jobs.ids, *gone, *running, *others}
     known = Known([q.name for q in jobs.queues], names, [r.name for r in listed])
     faults += [
         f"event {events[f.row].kind} at {events[f.row].time}: {f.field}: expected {f.expected}, found {f.found!r}"

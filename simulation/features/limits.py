@@ -82,12 +82,18 @@ def desired_of(desired: DesiredProfile | str | Path | None, platform: Platform, 
     """
     if desired is None:
         return None
-    profile = read_profile(desired, platform) if isinstance(desired, str | Path) else desired
+    if isinstance(desired, str | Path):
+        profile = read_profile(desired, platform)
+    else:
+        profile = desired
     if not isinstance(profile, DesiredProfile):
         raise WrongValue(f"desired is {shown(profile)}; expected a DesiredProfile or the name of a file")
     if profile.platform != platform:
         raise WrongValue(f"desired: a profile of {profile.platform!r}; expected one of {platform!r}")
-    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
+    if workload.begin is None:
+        begin = int(workload.submit.min())
+    else:
+        begin = workload.begin
     profile.check_covers(begin, max(begin, int(workload.submit.max())))
     return profile
 
@@ -201,7 +207,9 @@ class Limits(Feature):
             engine.timeline.for_all[-1] = False
         trace, begin = engine.trace, engine.workload.begin
         if begin is None:
-            begin = int(trace.release[trace.order].min()) if trace.order.size else 0
+            begin = 0
+            if trace.order.size:
+                begin = int(trace.release[trace.order].min())
         self._hold(begin)
 
     def _hold(self, t: int) -> None:
@@ -305,7 +313,9 @@ def nodes_at(profile: DesiredProfile, t: int) -> int:
 
 def least(amount: float, most: int) -> int:
     """Return an amount rounded down, and at most ``most``."""
-    return most if amount >= most else floor(amount + ROUNDING)
+    if amount >= most:
+        return most
+    return floor(amount + ROUNDING)
 
 
 PERIOD = 300  # s: PriorityCalcPeriod of a Slurm that does not set it
@@ -390,12 +400,16 @@ class RunningLimit:
     @property
     def checks(self) -> Bools:
         """Whether each of the jobs must have room to start, shape (entries,)."""
-        return np.ones(self.rows.size, np.bool_) if self.checked is None else self.checked
+        if self.checked is None:
+            return np.ones(self.rows.size, np.bool_)
+        return self.checked
 
     def never(self) -> Ints:
         """Return the rows of the jobs that it never lets start."""
         if self.minutes is not None and not self.minutes.plans:
-            return self.rows[self.checks] if self.most <= 0 else self.rows[:0]
+            if self.most <= 0:
+                return self.rows[self.checks]
+            return self.rows[:0]
         return self.rows[(self.amounts > self.most) & self.checks]
 
 
@@ -507,7 +521,10 @@ class RunningLimits(Feature):
         holding = [x for x in self._timed if self._may_hold(x, waiting)]
         later = [each.next_change(engine.now) for each in holding]
         names = [each.limit.name for each, time in zip(holding, later, strict=True) if time >= NEVER]
-        self.keeps_waiting = f"used up: {'; '.join(names)}" if names else ""
+        if names:
+            self.keeps_waiting = f"used up: {'; '.join(names)}"
+        else:
+            self.keeps_waiting = ""
         if later and min(later) < NEVER:
             self._retry = engine.agenda.add(min(later), Rank.OTHER, lambda: None)
 
@@ -570,7 +587,9 @@ class _Timed:
             self.usage = self.minutes.decayed(self.usage, self.rate, now - self.since)
         self.since = now
         if not self.minutes.plans:
-            return OPEN if self.usage < self.limit.most else 0
+            if self.usage < self.limit.most:
+                return OPEN
+            return 0
         still = np.maximum(walltime[known] - ran[known], 0)
         planned = float((self.minutes.rates[at] * still).sum())
         return math.floor(self.limit.most - self.usage - planned + ROUNDING)

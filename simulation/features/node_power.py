@@ -237,7 +237,9 @@ class NodePower(Feature):
         nodes = len(engine.platform.nodes)
         begin = engine.workload.begin
         if begin is None:
-            begin = int(engine.trace.release[engine.trace.order].min()) if engine.trace.order.size else 0
+            begin = 0
+            if engine.trace.order.size:
+                begin = int(engine.trace.release[engine.trace.order].min())
         self.state: Ints = np.full(nodes, ON)
         self.since = np.full(nodes, begin)
         self.idle_since = np.full(nodes, begin)
@@ -262,7 +264,10 @@ class NodePower(Feature):
     def _schedule(self) -> None:
         """Put the next boot, end of a boot, and call of the policy on the agenda."""
         booting = self.state == BOOTING
-        ready = int(self.since[booting].min()) + self.times.boot if booting.any() else NEVER
+        if booting.any():
+            ready = int(self.since[booting].min()) + self.times.boot
+        else:
+            ready = NEVER
         due = min(ready, int(self._boot_at.min()))
         agenda = self._engine.agenda
         for entry in self._entries:
@@ -278,7 +283,10 @@ class NodePower(Feature):
     def _switch_due(self) -> None:
         """Begin and end the boots that are due."""
         now = self.now
-        self._wake = NEVER if self._wake <= now else self._wake
+        if self._wake <= now:
+            self._wake = NEVER
+        else:
+            self._wake = self._wake
         for n in np.flatnonzero(self._boot_at <= now).tolist():
             self._begin_boot(n)
         for n in np.flatnonzero((self.state == BOOTING) & (self.since + self.times.boot <= now)).tolist():
@@ -426,13 +434,19 @@ class NodePower(Feature):
         if self._wanted.any() or len(answer.off):  # also nodes that are switched off now may be needed later
             self._boot(np.where(self._wanted, now, needed))
         self._close()
-        self._wake = NEVER if answer.wake is None or self._tired() else int(answer.wake)
+        if answer.wake is None or self._tired():
+            self._wake = NEVER
+        else:
+            self._wake = int(answer.wake)
 
     def _tired(self) -> bool:
         """Return whether the policy has been called too often while nothing runs or arrives."""
         engine = self._engine
         nothing = engine.state.clock[RUNNING] == 0 and not engine.jobs_to_come
-        self._calls = self._calls + 1 if nothing else 0
+        if nothing:
+            self._calls = self._calls + 1
+        else:
+            self._calls = 0
         return self._calls > MOST_CALLS
 
     def _check(self, answer: object, may: Any) -> None:
@@ -498,7 +512,10 @@ def node_power(
             raise WrongValue("switching: only with node_policy; give one, such as idle:30min")
         return None
     made = NodePower(node_policy_of(node_policy), switching or Switching(), desired)
-    begin = int(workload.submit.min()) if workload.begin is None else workload.begin
+    if workload.begin is None:
+        begin = int(workload.submit.min())
+    else:
+        begin = workload.begin
     horizon = _last_end(workload, begin) - begin
     if not made.still and made.times.boot > horizon:
         raise WrongValue(

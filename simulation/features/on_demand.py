@@ -156,7 +156,9 @@ class Claims:
 
     def give_back(self, waits: WaitingJob, barred: Bools | None) -> list[int]:
         """Give up the barred ones of the nodes that are kept for a job, and return them; ``barred``: mask, None: none."""
-        lost = [] if barred is None else [n for n in waits.claimed if barred[n]]
+        lost = []
+        if barred is not None:
+            lost = [n for n in waits.claimed if barred[n]]
         if lost:
             waits.claimed = [n for n in waits.claimed if not barred[n]]  # type: ignore[index]
             self._timeline.give(lost)
@@ -173,12 +175,16 @@ class Claims:
             yield Use({self._names[n]: 1 for n in waits.claimed}, self._request, self.now, self.over(waits))
 
     def _held(self, start: int, end: int) -> Bools | None:
-        return self._timeline.held_between(start, end) if self._timeline.holds else None
+        if self._timeline.holds:
+            return self._timeline.held_between(start, end)
+        return None
 
     def _beside(self, nodes: list[int], end: int) -> list[int]:
         """Return the nodes of which no reservation holds anything from now to ``end``."""
         held = self._held(self.now, end)
-        return nodes if held is None else [n for n in nodes if not held[n]]
+        if held is None:
+            return nodes
+        return [n for n in nodes if not held[n]]
 
     def _free(self) -> list[int]:
         """Return the free nodes, the reserved ones first."""
@@ -257,7 +263,9 @@ class Checkpointed:
     def taken(self, j: int, worked: int) -> int:
         """Return the seconds of work at the last application-level checkpoint of an attempt that worked ``worked`` s."""
         every = int(self.interval[j])
-        return max(0, worked) // every * every if every else 0
+        if every:
+            return max(0, worked) // every * every
+        return 0
 
     def wait(self, j: int, worked: int) -> int | None:
         """Return the seconds until the next application-level checkpoint; None: there is none.
@@ -265,7 +273,9 @@ class Checkpointed:
         ``worked``: seconds of work in this attempt, below 0 before the end of its restart.
         """
         every = int(self.interval[j])
-        return self.taken(j, worked) + every - worked if every else None
+        if every:
+            return self.taken(j, worked) + every - worked
+        return None
 
 
 @dataclass(frozen=True)
@@ -313,9 +323,17 @@ def problem_of(
     for r in jobs:
         taken = checkpoints.taken(r.row, r.worked)
         wait = checkpoints.wait(r.row, r.worked)
-        wait = None if wait is None else max(0, wait - busy)
-        lost = r.worked - taken if taken else now - r.start
-        application = None if wait is None else wait + int(checkpoints.application[r.row])
+        if wait is None:
+            wait = None
+        else:
+            wait = max(0, wait - busy)
+        if taken:
+            lost = r.worked - taken
+        else:
+            lost = now - r.start
+        application = None
+        if wait is not None:
+            application = wait + int(checkpoints.application[r.row])
         candidates.append(
             EvictionCandidate(
                 r.id, r.nodes, r.nodes * lost, int(checkpoints.system[r.row]), application, wait or 0,
@@ -329,7 +347,9 @@ def problem_of(
 
 def plain(value: Fraction) -> float:
     """Return a fraction as an integer or a float."""
-    return value.numerator if value.denominator == 1 else float(value)
+    if value.denominator == 1:
+        return value.numerator
+    return float(value)
 
 
 def departures_of(
@@ -354,9 +374,15 @@ def departures_of(
     free = now + busy
     writing = [(what, running[name]) for name, what in plan.strategy.items() if what in ("app", "sys")]
     for what, r in sorted(writing, key=lambda pair: known[pair[1].id].wait_s if pair[0] == "app" else 0):
-        wait = checkpoints.wait(r.row, r.worked) if what == "app" else 0
+        if what == "app":
+            wait = checkpoints.wait(r.row, r.worked)
+        else:
+            wait = 0
         assert wait is not None  # the plan was verified
-        begin = now + busy + plan.start[r.id] if problem.shared_bandwidth else free
+        if problem.shared_bandwidth:
+            begin = now + busy + plan.start[r.id]
+        else:
+            begin = free
         write = max(begin, now + wait)
         end = write + int((checkpoints.application if what == "app" else checkpoints.system)[r.row])
         free = max(free, end)
@@ -470,7 +496,9 @@ class OnDemand(Feature):
         gone = self.leaving.get(row)
         if row in self.on_demand:
             return f"job {name!r} is an on-demand job"
-        return "" if gone is None else f"job {name!r} leaves for on-demand job {gone.owner.job.id!r}"
+        if gone is None:
+            return ""
+        return f"job {name!r} leaves for on-demand job {gone.owner.job.id!r}"
 
     def nodes_changed(self, names: Sequence[str], runs: NDArray[np.bool_]) -> None:
         """Give up claimed nodes that are closed now, and decide again for their jobs."""
@@ -512,11 +540,15 @@ class OnDemand(Feature):
         if gone is not None and gone.strategy != "kill":
             worked = min(worked, gone.stop - self._engine.ledger.start_of(row) - self._restart(row))
         others = self._others_keep(row, max(0, worked))
-        return None if others is None else max(others, self.checkpoints.taken(row, worked))
+        if others is None:
+            return None
+        return max(others, self.checkpoints.taken(row, worked))
 
     def _restart(self, row: int) -> int:
         """Return the seconds at the begin of the attempt of a running job in which it makes no progress."""
-        return self.settings.restart if self._engine.ledger.log.counts[row] else 0
+        if self._engine.ledger.log.counts[row]:
+            return self.settings.restart
+        return 0
 
     def _start(self, waits: WaitingJob) -> None:
         """Start an on-demand job on the nodes that are kept for it; jobs that have not begun to write stay."""
@@ -555,8 +587,12 @@ class OnDemand(Feature):
         enough = False
         while not enough:  # while the jobs that leave take too little power, more nodes than needed are freed
             problem = problem_of(jobs, self.checkpoints, self.settings, needed, now, waits.due - now, busy)
-            decided = None if problem is None else self._plan_of(self.settings.evictor, problem, waits)
-            gone = [row[name] for name, what in decided.strategy.items() if what != "keep"] if decided else []
+            decided = None
+            if problem is not None:
+                decided = self._plan_of(self.settings.evictor, problem, waits)
+            gone = []
+            if decided:
+                gone = [row[name] for name, what in decided.strategy.items() if what != "keep"]
             enough = decided is None or not self.claims.lacks_power(waits, [*coming, *gone])
             needed = 1 + sum(int(units[k]) for k in gone)
         seconds = time.perf_counter() - began
@@ -627,7 +663,10 @@ class OnDemand(Feature):
         if self.leaving.get(row) is not gone:
             return
         worked = max(0, gone.stop - ledger.start_of(row) - self._restart(row))
-        kept = self.checkpoints.taken(row, worked) if gone.strategy == "kill" else worked
+        if gone.strategy == "kill":
+            kept = self.checkpoints.taken(row, worked)
+        else:
+            kept = worked
         number = ledger.log.counts[row] + 1
         nodes = ledger.places_of(row).tolist()
         del self.leaving[row]
@@ -692,7 +731,10 @@ def with_on_demand(
     request = {name: amount for name, amount in request.items() if amount and name in workload.resources}
     ewt = max(1, max(j.start_within for j in listed))
     known = any(q.name == QUEUE for q in workload.queues)
-    whole = workload if known else replace(workload, queues=(*workload.queues, Queue(QUEUE, ewt)))
+    if known:
+        whole = workload
+    else:
+        whole = replace(workload, queues=(*workload.queues, Queue(QUEUE, ewt)))
     made = [
         Job(
             j.id, j.submit, j.duration, j.nodes, request, QUEUE, runtime=j.duration, user=QUEUE, name=QUEUE,

@@ -193,7 +193,10 @@ def _numbered(known: Sequence[str], more: Iterable[str]) -> dict[str, int]:
 
 def nodes_that_run(states: NodeStates | None, begin: int | None) -> list[bool] | None:
     """Return for each node whether jobs run on it at the begin; None without states."""
-    changes = states.changes_from(begin) if states is not None else ()
+    if states is not None:
+        changes = states.changes_from(begin)
+    else:
+        changes = ()
     if not changes or changes[0].time > (begin or 0):
         return None
     return list(changes[0].runs.tolist())
@@ -201,7 +204,10 @@ def nodes_that_run(states: NodeStates | None, begin: int | None) -> list[bool] |
 
 def truly_ending(jobs: Workload, killed: bool, known: bool) -> Workload:
     """Return the workload whose running jobs end at their walltimes (``killed``), and as expected (``known``)."""
-    running = ending_at_walltime(jobs.running) if killed else jobs.running
+    if killed:
+        running = ending_at_walltime(jobs.running)
+    else:
+        running = jobs.running
     at = jobs.begin or 0
     running = tuple(replace(r, end=r.true_end) if known else r for r in running if r.true_end > at)
     return replace(jobs, running=running)
@@ -218,7 +224,9 @@ def with_places(
     full = crowded(running, machine)
     if full is not None:
         job, node, resource = full
-        why = f"more {resource} than it has" if resource else "but the platform has no such node"
+        why = "but the platform has no such node"
+        if resource:
+            why = f"more {resource} than it has"
         raise WorkloadError(f"{jobs.name}: job {job!r} runs at the begin on node {node!r}, {why}")
     foreign = [r for r in running if any(n > 0 and name not in machine.resources for name, n in r.job.request.items())]
     kept = [r for r in running if r not in foreign]
@@ -237,9 +245,10 @@ def with_places(
     left = {r.job.id for c in chunks_together(running) if placed.issuperset(p.job.id for p in c) for r in c}
     kept = [r for r in kept if r.job.id in left]
     gone = [(r.job.id, "runs at the begin, but there is no room for it") for r in running if r.job.id not in left]
-    report = (
-        jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone) if gone else jobs.report
-    )
+    if gone:
+        report = jobs.report.and_also({"running at the begin without room, left out": len(gone)}, gone)
+    else:
+        report = jobs.report
     return replace(jobs, running=tuple(kept), report=report)
 
 

@@ -167,7 +167,9 @@ def _sets_of(
 def hosts_in(text: str) -> Sequence[str]:
     """Return the nodes of a list in Slurm's notation; none for texts that are none."""
     try:
-        return hosts_of(text) if text else ()
+        if text:
+            return hosts_of(text)
+        return ()
     except WrongValue:
         return ()
 
@@ -211,7 +213,10 @@ def _in_partitions(workload: Workload, site: Site, platform: Platform) -> tuple[
     for queue, each in keys:
         old = w.queues[queue]
         nodes = dict.fromkeys(n for name in each for n in known[name].nodes if n in platform.capacity)
-        label = old.name if of_queue[queue] == 1 else f"{old.name} in {','.join(each)}"
+        if of_queue[queue] == 1:
+            label = old.name
+        else:
+            label = f"{old.name} in {','.join(each)}"
         queues.append(replace(old, name=label, nodes=() if len(nodes) == len(platform.nodes) else tuple(nodes)))
     number = {key: k for k, key in enumerate(keys)}
     index = np.array([number[key] for key in zip(w.queue.tolist(), names, strict=True)], np.int64)
@@ -230,7 +235,9 @@ def _as_wide_as_needed(workload: Workload, site: Site) -> Workload:
         return w
     nodes = {n.name: n for n in site.nodes}
     cores = w.resources.index("cores")
-    memory = w.resources.index("memory") if "memory" in w.resources else -1
+    memory = -1
+    if "memory" in w.resources:
+        memory = w.resources.index("memory")
     units, request = w.units.copy(), w.request.copy()
     known: dict[tuple[int, int], tuple[int, int, int]] = {}
     for row in np.flatnonzero(w.site.of_queue).tolist():
@@ -327,8 +334,12 @@ def _with_terms(workload: Workload, site: Site, platform: Platform) -> Workload:
     w = workload
     linear = isinstance(site.scheduler, SchedulerSettings) and site.scheduler.select_type == "linear"
     exclusive = [linear or all(p.exclusive for p in _partitions(site, q)) for q in _names_of_queues(w, site)]
-    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
-    requests = w.site.requests if w.site is not None else (SiteRequest(),)
+    if w.site is not None:
+        asked = w.site.request
+        requests = w.site.requests
+    else:
+        asked = np.zeros(len(w), np.int64)
+        requests = (SiteRequest(),)
     columns = np.column_stack([w.node_term, w.queue, asked, w.units])
     distinct, which = np.unique(columns, axis=0, return_inverse=True)
     licences = {x.name for x in site.licences}
@@ -374,7 +385,8 @@ def _terms_of(
     per_node = None
     if asked.min_nodes:
         per_node = -(-units // min(units, asked.min_nodes))
-        per_node = None if per_node >= units else per_node
+        if per_node >= units:
+            per_node = None
     known = set(licences)
     held = {name: n for name, n in licences_in(asked.licences).items() if name in known and n > 0}
     return NodeTerms(nodes, features, per_node, asked.exclusive == "node", tuple(sorted(held.items())))
@@ -389,7 +401,10 @@ def licences_in(text: str) -> dict[str, int]:
     held: dict[str, int] = {}
     for part in filter(None, text.replace(";", ",").split(",")):
         name, _, number = part.replace("=", ":").partition(":")
-        held[name.partition("@")[0].strip()] = int(number) if number.isdigit() else 1
+        if number.isdigit():
+            held[name.partition("@")[0].strip()] = int(number)
+        else:
+            held[name.partition("@")[0].strip()] = 1
     return held
 
 
@@ -412,8 +427,12 @@ def owners_of(workload: Workload, site: Site) -> tuple[list[Owner], Ints]:
     """
     w = workload
     partitions = _names_of_queues(w, site)
-    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
-    requests = w.site.requests if w.site is not None else (SiteRequest(),)
+    if w.site is not None:
+        asked = w.site.request
+        requests = w.site.requests
+    else:
+        asked = np.zeros(len(w), np.int64)
+        requests = (SiteRequest(),)
     columns = np.column_stack([w.user, w.queue, asked])
     distinct, which = np.unique(columns, axis=0, return_inverse=True)
     accounts: dict[str, list[str]] = {}
@@ -655,7 +674,10 @@ def _in_minutes(
         half_life=settings.decay_half_life if rule.decays else 0,
         period=max(1, settings.calc_period),
     )
-    taken = np.ceil(counts * walltime).astype(np.int64) if minutes.plans else np.ones(len(rows), np.int64)
+    if minutes.plans:
+        taken = np.ceil(counts * walltime).astype(np.int64)
+    else:
+        taken = np.ones(len(rows), np.int64)
     return RunningLimit(f"{name}, in seconds", most, rows, taken, minutes)
 
 
@@ -668,15 +690,22 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
         if rules.named is not None:  # of PBS, those of the queue and of the server hold together
             taken = {(kind, counted) for queue, kind, counted in _named_of(owner, rules) if _label(queue) == label}
         for kind, counted, most in rules.running(label, limits):
-            key = "max_jobs_per_user" if kind == "max_jobs" else kind
+            key = "max_jobs_per_user"
+            if kind != "max_jobs":
+                key = kind
             replaced = (key, counted) in taken
             if replaced and rules.named is not None:
                 continue
             fresh.add((key, counted))
-            whose = [f"user {owner.user}"] if key.endswith("per_user") else []
-            whose += [f"account {owner.account}"] if key.endswith("per_account") else []
+            whose = []
+            if key.endswith("per_user"):
+                whose = [f"user {owner.user}"]
+            if key.endswith("per_account"):
+                whose += [f"account {owner.account}"]
             name = (f"{_shown(kind, counted)} of {label}", *whose)
-            rule = _MinuteRule(kind, label not in rules.without_decay) if kind in GRP_MINUTES else None
+            rule = None
+            if kind in GRP_MINUTES:
+                rule = _MinuteRule(kind, label not in rules.without_decay)
             table.add(k, name, most, counted, rule, not replaced)
         taken |= fresh
     for one in rules.line(owner):
@@ -684,7 +713,9 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
             if kind in OF_USAGE and one.account == ROOT and not one.user:  # Slurm does not enforce them there
                 continue
             if kind in OF_GROUPS:
-                rule = _MinuteRule(kind, True) if kind in GRP_MINUTES else None
+                rule = None
+                if kind in GRP_MINUTES:
+                    rule = _MinuteRule(kind, True)
                 name = (f"{_shown(kind, counted)} of {one.label}",)
                 table.add(k, name, most, counted, rule, (kind, counted) not in taken)
     per_user = next((one.limits.max_jobs for one in rules.line(owner) if one.limits.max_jobs is not None), None)
@@ -694,7 +725,9 @@ def _add_limits(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
 
 
 def _label(queue: str) -> str:
-    return f"QOS {queue}" if queue else SERVER
+    if queue:
+        return f"QOS {queue}"
+    return SERVER
 
 
 def _named_of(owner: Owner, rules: _Rules) -> dict[tuple[str, str, str], NamedLimit]:
@@ -703,9 +736,16 @@ def _named_of(owner: Owner, rules: _Rules) -> dict[tuple[str, str, str], NamedLi
     whose = {"u": owner.user, "p": owner.account}
     for limit in rules.named or ():
         if limit.name == whose[limit.kind] and (not limit.queue or limit.queue in owner.partitions):
-            per = "per_user" if limit.kind == "u" else "per_account"
-            what = "jobs" if not limit.counts else "tres"
-            counted = TRES_OF_PBS.get(limit.counts, f"gres/{limit.counts}") if limit.counts else JOBS
+            per = "per_account"
+            if limit.kind == "u":
+                per = "per_user"
+            what = "tres"
+            if not limit.counts:
+                what = "jobs"
+            if limit.counts:
+                counted = TRES_OF_PBS.get(limit.counts, f"gres/{limit.counts}")
+            else:
+                counted = JOBS
             found[limit.queue, f"max_{what}_{per}", counted] = limit
     return found
 
@@ -713,14 +753,20 @@ def _named_of(owner: Owner, rules: _Rules) -> dict[tuple[str, str, str], NamedLi
 def _add_named(table: _Table, k: int, owner: Owner, rules: _Rules) -> None:
     """Add the limits of PBS that name the user or the project of an owner."""
     for (queue, _, counted), limit in _named_of(owner, rules).items():
-        what = f"max_run_res.{limit.counts}" if limit.counts else "max_run"
-        of = f"queue {queue}" if queue else "the server"
+        what = "max_run"
+        if limit.counts:
+            what = f"max_run_res.{limit.counts}"
+        of = "the server"
+        if queue:
+            of = f"queue {queue}"
         whose = f"{'user' if limit.kind == 'u' else 'project'} {limit.name}"
         table.add(k, (f"{what} of {of}", whose), limit.most, counted)
 
 
 def _shown(kind: str, counted: str) -> str:
-    return kind if counted == JOBS else f"{kind} {counted}"
+    if counted == JOBS:
+        return kind
+    return f"{kind} {counted}"
 
 
 class _Rules:
@@ -739,7 +785,10 @@ class _Rules:
         self._lines: dict[tuple[str, str, str], tuple[Association, ...]] = {}
         self._running: dict[str, list[tuple[str, str, int]]] = {}
         self.without_decay = {f"QOS {q.name}" for q in site.qos if "nodecay" in q.flags}
-        self.named = site.scheduler.named if isinstance(site.scheduler, PBSSettings) else None
+        if not isinstance(site.scheduler, PBSSettings):
+            self.named = None
+        else:
+            self.named = site.scheduler.named
         self._counts_usage = isinstance(site.scheduler, SchedulerSettings) and counts_usage(site.scheduler)
 
     def running(self, label: str, limits: Limits) -> list[tuple[str, str, int]]:
@@ -751,13 +800,17 @@ class _Rules:
 
     def factor(self, owner: Owner) -> float:
         """Return the usage factor of the QOS of an owner."""
-        return self._qos[owner.qos].usage_factor if owner.qos in self._qos else 1.0
+        if owner.qos in self._qos:
+            return self._qos[owner.qos].usage_factor
+        return 1.0
 
     def line(self, owner: Owner) -> tuple[Association, ...]:
         """Return the associations of an owner, from the user to the root."""
         if not owner.account:
             return ()
-        partition = owner.partitions[0] if self._of_partitions and len(owner.partitions) == 1 else ""
+        partition = ""
+        if self._of_partitions and len(owner.partitions) == 1:
+            partition = owner.partitions[0]
         key = (owner.account, owner.user, partition)
         if key not in self._lines:
             self._lines[key] = self.site.ancestors(*key)
@@ -766,7 +819,9 @@ class _Rules:
     def of_qos(self, owner: Owner) -> list[tuple[str, Limits]]:
         """Return the limits of the QOS of an owner, those that go first first; of PBS, those of the server."""
         scheduler = self.site.scheduler
-        server = [(SERVER, scheduler.limits)] if isinstance(scheduler, PBSSettings) else []
+        server = []
+        if isinstance(scheduler, PBSSettings):
+            server = [(SERVER, scheduler.limits)]
         names = [self.site.partition(name).qos or "" for name in owner.partitions]
         own = self._qos.get(owner.qos)
         listed = [*names, owner.qos]
@@ -1006,7 +1061,9 @@ def _of_submission(owner: Owner, rules: _Rules, at_once: Ints) -> Iterator[tuple
     for label, limits, names in listed:
         for name in names:
             most = getattr(limits, name)
-            key = "max_submit_per_user" if name == "max_submit" else name
+            key = "max_submit_per_user"
+            if name != "max_submit":
+                key = name
             if most is None or key in taken:
                 continue
             yield f"{name} of {label} (jobs that are submitted together)", most, at_once
@@ -1111,7 +1168,9 @@ def _of_slurm(settings: SchedulerSettings) -> Iterator[str]:
     """Yield the settings of Slurm that no dispatcher of a replay obeys."""
     yield from not_obeyed_settings(settings)
     if settings.preempt_type != "none":
-        told = "" if settings.preempt_type == "job_prio" else " (slurm and bench calibrate requeue and cancel jobs)"
+        told = " (slurm and bench calibrate requeue and cancel jobs)"
+        if settings.preempt_type == "job_prio":
+            told = ""
         yield f"PreemptType={settings.preempt_type}, PreemptMode={','.join(settings.preempt_mode)}{told}"
 
 
@@ -1145,7 +1204,9 @@ def _of_pbs(site: Site, settings: PBSSettings) -> Iterator[str]:
 def not_obeyed(site: Site) -> tuple[str, ...]:
     """Return notes on what of a site influences its schedule, and a replay does not obey."""
     names = not_modelled(site)
-    notes = [f"not modelled: {', '.join(names)}"] if names else []
+    notes = []
+    if names:
+        notes = [f"not modelled: {', '.join(names)}"]
     shared = [p.name for p in site.partitions if p.max_cpus_per_node]
     if shared:
         notes.append(f"MaxCPUsPerNode of {', '.join(shared)} is obeyed by the dispatcher slurm alone")
@@ -1168,7 +1229,9 @@ def not_modelled(site: Site) -> list[str]:
     for _, limits in groups if enforces_limits(site) else ():
         given.update(name for name, _ in limits.given() if name not in OBEYED)
     for name, n in given.items():
-        more = f"; {AT_SUBMIT}" if "submit" in name else ""
+        more = ""
+        if "submit" in name:
+            more = f"; {AT_SUBMIT}"
         names.append(f"{SPELLED.get(name, name)} ({how_many(n, 'time')}{more})")
     tres = {counted for _, limits in groups for _, counted, _ in _running(limits)}
     names += [f"limits of {t}" for t in sorted(tres) if t == "billing" or t.startswith("energy")]
@@ -1181,7 +1244,8 @@ def not_modelled(site: Site) -> list[str]:
     ]
     names += [f"ExclusiveUser of partition {p.name}" for p in site.partitions if p.exclusive_user]
     names += [name for r in site.reservations for name in _of_reservation(r)]
-    names += _of_slurm(site.scheduler) if isinstance(site.scheduler, SchedulerSettings) else []
+    if isinstance(site.scheduler, SchedulerSettings):
+        names += _of_slurm(site.scheduler)
     if isinstance(site.scheduler, PBSSettings):
         names += _of_pbs(site, site.scheduler)
     names += _of_minutes(site, [limits for _, limits in groups if enforces_limits(site)])

@@ -97,20 +97,27 @@ class ReservedNodes:
             start = self.next_of(first, begin)
             while start is not None and start < end:
                 found.append(Times(start, start + self.duration))
-                start = start + self.period if self.period else None
+                if self.period:
+                    start = start + self.period
+                else:
+                    start = None
         return sorted(found)
 
     def first_after(self, time: int) -> Times | None:
         """Return the first time that ends after a time in s; None if there is none."""
         starts = [start for first in self.starts if (start := self.next_of(first, time)) is not None]
-        return Times(min(starts), min(starts) + self.duration) if starts else None
+        if starts:
+            return Times(min(starts), min(starts) + self.duration)
+        return None
 
     def next_of(self, first: int, time: int) -> int | None:
         """Return the first of the starts ``first``, ``first + period``, ... of which the end is after a time; None: there is none."""
         late = time - self.duration - first + 1  # by so much, or more, it must start after the first start
         if late <= 0:
             return first
-        return first - (-late // self.period) * self.period if self.period else None
+        if self.period:
+            return first - (-late // self.period) * self.period
+        return None
 
 
 def reserved_nodes(site: Site, workload: Workload, platform: Platform) -> list[ReservedNodes]:
@@ -210,9 +217,14 @@ def site_reservations(
     others : iterable of int
         The submit times of further jobs in s.
     """
-    begin = min([int(workload.release.min()), *others]) if workload.begin is None else workload.begin
+    if workload.begin is None:
+        begin = min([int(workload.release.min()), *others])
+    else:
+        begin = workload.begin
     reserved = reserved_nodes(site, workload, platform)
-    return SiteReservations(site) if any(r.first_after(begin) is not None for r in reserved) else None
+    if any(r.first_after(begin) is not None for r in reserved):
+        return SiteReservations(site)
+    return None
 
 
 class SiteReservations(Feature):
@@ -244,7 +256,11 @@ class SiteReservations(Feature):
         self._counted: object = None  # what was held when the timeline was told, and beside what
         self._own: dict[int, OwnTimes] = {}
         self._waiting: dict[int, None] = {}  # rows of the jobs that wait for their reservations, by submission
-        self._first = int(w.submit.min()) if w.begin is None else w.begin  # no job starts before
+        # no job starts before
+        if w.begin is None:
+            self._first = int(w.submit.min())
+        else:
+            self._first = w.begin
         for k, r in enumerate(self._reserved):
             for first in r.starts:
                 start = r.next_of(first, self._first)
@@ -308,7 +324,9 @@ class SiteReservations(Feature):
         """Tell the timeline what the reservations hold beside the jobs that run now."""
         engine, timeline = self._engine, self._engine.timeline
         others = [key for key in timeline.holds if key not in self._keys]
-        beside = self._beside() if self._shown else []
+        beside = []
+        if self._shown:
+            beside = self._beside()
         counted = (tuple(self._shown), tuple(others), tuple(beside))
         if counted == self._counted:
             return

@@ -113,12 +113,16 @@ class OneStep:
     @property
     def precision(self) -> float:
         """Share of the predictions that came true; NaN without any."""
-        return self.right / self.predicted if self.predicted else float("nan")
+        if self.predicted:
+            return self.right / self.predicted
+        return float("nan")
 
     @property
     def recall(self) -> float:
         """Share of the recorded starts that were predicted; NaN without any."""
-        return self.foreseen / self.starts if self.starts else float("nan")
+        if self.starts:
+            return self.foreseen / self.starts
+        return float("nan")
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ class Agreement:
     @property
     def deviation(self) -> float:
         """Relative difference of the mean waits."""
-        return self.replayed / self.recorded - 1 if self.recorded else float("nan")
+        if self.recorded:
+            return self.replayed / self.recorded - 1
+        return float("nan")
 
 
 @dataclass(frozen=True)
@@ -276,7 +282,10 @@ def calibrate(
         raise WorkloadError("no job of the log started; a calibration compares starts")
     if replays < 1:
         raise WrongValue(f"replays is {replays}; at least 1 is expected")
-    changes = site.events if events is None else events
+    if events is None:
+        changes = site.events
+    else:
+        changes = events
     if begin is None:
         begin = priority_begin(jobs, site, events=changes)
     one = one_step(jobs, site, events=changes, begin=begin, within=within)
@@ -504,7 +513,9 @@ def one_step(
             predicted += 1
             right += agrees
             if not agrees:
-                how = "backfill" if answer.backfilled else "main"
+                how = "main"
+                if answer.backfilled:
+                    how = "backfill"
                 name = state.tables.partitions[answer.partition].name
                 wrong.append(WrongInstant(time, job.id, name, following, how, True))
         place = {int(row[0]): k for k, row in enumerate(state.queue())}
@@ -543,7 +554,8 @@ def priority_begin(jobs: Sequence[SlurmJob], site: Site, *, events: Sequence[Nod
         agreeing, begin = _begin_by_age(jobs, site, events, settings)
     if agreeing < FEW and settings.weight_fairshare:
         by_usage = _begin_by_usage(jobs, site, events, settings.calc_period)
-        begin = begin if by_usage is None else by_usage
+        if by_usage is not None:
+            begin = by_usage
     return begin
 
 
@@ -582,7 +594,9 @@ def _error_at_submission(jobs: Sequence[SlurmJob], site: Site, events: Sequence[
             priority = jobs[k].priority
             if event.what == What.SUBMIT and not event.number and priority and not jobs[k].array:
                 errors.append(abs(int(state.priorities.priority[k, 0]) - priority))
-    return float(np.median(errors)) if errors else float("inf")
+    if errors:
+        return float(np.median(errors))
+    return float("inf")
 
 
 def _begin_by_age(
@@ -611,7 +625,9 @@ def _begin_by_age(
         agreeing, _ = _computed_at(jobs, site, events, begin, point)
         if best is not None and agreeing > best[0]:
             best = (agreeing, begin)
-    return best if best is not None and best[0] else (0, None)
+    if best is not None and best[0]:
+        return best
+    return (0, None)
 
 
 def _computed_at(

@@ -181,7 +181,10 @@ class PassTimes:
         self.periods[BACKFILL_PHASE] = phases.backfill
         self.periods[MAIN_INTERVAL] = settings.sched_interval
         self.periods[MAIN_DELAY] = main_delay(settings)
-        self.periods[BACKFILL_INTERVAL] = max(0, settings.bf_interval) if has_backfill else 0
+        if has_backfill:
+            self.periods[BACKFILL_INTERVAL] = max(0, settings.bf_interval)
+        else:
+            self.periods[BACKFILL_INTERVAL] = 0
         self.due: Ints = np.zeros(DUE_COLUMNS, np.int64)
         self.due[LAST_MAIN] = LONG_AGO
         self.due[[MAIN_DUE, BACKFILL_DUE]] = NEVER

@@ -94,7 +94,9 @@ class SlurmJob:
     @property
     def start(self) -> int | None:
         """The start of its first run; None if it never ran."""
-        return self.attempts[0].start if self.attempts else None
+        if self.attempts:
+            return self.attempts[0].start
+        return None
 
     @property
     def wait(self) -> int | None:
@@ -152,7 +154,9 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     made = []
     named = False
     for k, name in enumerate(workload.ids):
-        start = int(workload.recorded_start[k]) if workload.recorded_start is not None else -1
+        start = -1
+        if workload.recorded_start is not None:
+            start = int(workload.recorded_start[k])
         recorded = site.recorded(k, start)
         submit = int(workload.submit[k])
         attempts = [
@@ -274,7 +278,9 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
     if w.site is None or "cores" not in w.resources or not isinstance(settings, SchedulerSettings):
         return w
     cores = w.resources.index("cores")
-    memory = w.resources.index("memory") if "memory" in w.resources else -1
+    memory = -1
+    if "memory" in w.resources:
+        memory = w.resources.index("memory")
     core = max(threads_of(site, settings), default=1)
     units = w.units.copy()
     request = w.request.copy()
@@ -304,7 +310,9 @@ def _by_cpu(workload: Workload, site: Site) -> Workload:
         request[row, cores] = division.cpus
         if memory >= 0:
             request[row, memory] = division.memory
-        per_node = division.units - division.nodes + 1 if division.nodes > 1 else None
+        per_node = None
+        if division.nodes > 1:
+            per_node = division.units - division.nodes + 1
         term = term._replace(per_node=per_node)
         if division.beside_units:
             term = term._replace(each_node=_take_off(request[row], w.resources))
@@ -372,7 +380,9 @@ def _division_with_gpus(
     if asked.max_nodes is not None or any(each.per != "node" or each.name != "gpu" for each in asked.gres):
         return None
     division = _division(replace(asked, gres=()), units, cpus_of_unit, core, site, settings)
-    return None if division is None else division._replace(beside_units=True)
+    if division is None:
+        return None
+    return division._replace(beside_units=True)
 
 
 def _division_of_whole(asked: SiteRequest, site: Site, settings: SchedulerSettings) -> Division | None:
@@ -413,7 +423,10 @@ def memory_of_cpu(asked: SiteRequest, site: Site, settings: SchedulerSettings) -
     if not settings.counts_memory:
         return 0
     part = next((p for p in site.partitions if p.name in asked.partitions), None)
-    of_part = (None, None) if part is None else (part.def_mem_per_cpu, part.def_mem_per_node)
+    if part is not None:
+        of_part = (part.def_mem_per_cpu, part.def_mem_per_node)
+    else:
+        of_part = (None, None)
     for of_cpu, of_node in (
         (asked.memory_per_cpu, None),
         of_part,

@@ -94,7 +94,10 @@ class LimitGroups:
 
     def __post_init__(self) -> None:
         settings = self.site.scheduler
-        self._enforced = settings.enforces_limits if isinstance(settings, SchedulerSettings) else False
+        if isinstance(settings, SchedulerSettings):
+            self._enforced = settings.enforces_limits
+        else:
+            self._enforced = False
         self._columns = self.need.shape[1]
         self._group_rows: dict[tuple[object, ...], int] = {}
         self._cap_rows: dict[tuple[object, ...], int] = {}
@@ -126,7 +129,9 @@ class LimitGroups:
 
     def _groups_of(self, job: SlurmJob) -> list[tuple[int, int]]:
         request = job.request
-        partition = request.partitions[0] if request.partitions else ""
+        partition = ""
+        if request.partitions:
+            partition = request.partitions[0]
         key = (request.account, job.user, request.qos, partition)
         if key not in self._chosen:
             self._chosen[key] = list(self._find_groups(*key))
@@ -142,9 +147,9 @@ class LimitGroups:
         order = [of_partition, own]
         if own is not None and "overpartqos" in own.flags:
             order.reverse()
-        return (
-            [q for q in dict.fromkeys(order) if q is not None] if of_partition is not own else [q for q in [own] if q]
-        )
+        if of_partition is not own:
+            return [q for q in dict.fromkeys(order) if q is not None]
+        return [q for q in [own] if q]
 
     def _find_groups(self, account: str, user: str, qos: str, partition: str) -> Iterator[tuple[int, int]]:
         if self.licences:
@@ -187,7 +192,9 @@ class LimitGroups:
         """Return how many nodes the limits of all jobs of a group allow a job, so that it takes no more; None: any number."""
         rows = self.groups[self.first_group[job] : self.first_group[job + 1], 1]
         most = int(self.caps[rows, c.LIMIT_NODES].min(initial=c.UNLIMITED))
-        return None if most >= c.UNLIMITED else most
+        if most >= c.UNLIMITED:
+            return None
+        return most
 
     def _column(self, tres: str) -> int | None:
         if tres in COLUMN_OF:
@@ -199,7 +206,9 @@ class LimitGroups:
         return None
 
     def _amounts(self, tres: Mapping[str, int], jobs: int | None, run_minutes: Mapping[str, int]) -> dict[int, int]:
-        amounts = {} if jobs is None else {c.JOBS: jobs}
+        amounts = {}
+        if jobs is not None:
+            amounts = {c.JOBS: jobs}
         for name, amount in tres.items():
             column = self._column(name)
             if column is not None:
@@ -241,7 +250,10 @@ class LimitGroups:
         amounts : ndarray of int64, optional
             What it would count; None: what it asked for.
         """
-        counted = self.need[job] if amounts is None else amounts
+        if amounts is None:
+            counted = self.need[job]
+        else:
+            counted = amounts
         rows = self.groups[self.first_group[job] : self.first_group[job + 1]]
         for jobs_only in (True, False):
             for group, limits in rows:
@@ -292,7 +304,9 @@ class LimitGroups:
             return ""
         each = self.jobs[job]
         request = each.request
-        partition = request.partitions[0] if request.partitions else ""
+        partition = ""
+        if request.partitions:
+            partition = request.partitions[0]
         own = self._effective(request.account, each.user, partition)
         limited = [("QOS", q.limits) for q in self.qualities(request.qos, partition)]
         if own is not None:
@@ -341,7 +355,9 @@ class LimitGroups:
     def _submit_limits(self, job: int) -> Iterator[tuple[tuple[object, ...], int | None, str]]:
         each = self.jobs[job]
         request = each.request
-        partition = request.partitions[0] if request.partitions else ""
+        partition = ""
+        if request.partitions:
+            partition = request.partitions[0]
         for q in self.qualities(request.qos, partition):
             yield ("qos", q.name), q.limits.grp_submit, "QOSGrpSubmitJobsLimit"
             yield ("qos user", q.name, each.user), q.limits.max_submit_per_user, "QOSMaxSubmitJobPerUserLimit"
@@ -350,5 +366,7 @@ class LimitGroups:
             yield ("association", one.label), one.limits.grp_submit, "AssocGrpSubmitJobsLimit"
             if number == 0:
                 own = self._effective(request.account, each.user, partition)
-                most = None if own is None else own.limits.max_submit
+                most = None
+                if own is not None:
+                    most = own.limits.max_submit
                 yield ("own", one.label), most, "AssocMaxSubmitJobLimit"

@@ -234,13 +234,19 @@ class FairShare:
         for children in self._children:
             total = sum(self.nodes[k].shares for k in children if self.nodes[k].shares > 0)
             for k in children:
-                self._share[k] = self.nodes[k].shares / total if total and self.nodes[k].shares > 0 else 0.0
+                if total and self.nodes[k].shares > 0:
+                    self._share[k] = self.nodes[k].shares / total
+                else:
+                    self._share[k] = 0.0
         self._effective = np.ones(size)
         self._part = np.zeros(size)  # the usage of each association in that of the root, when it was last computed
         self._of_all = np.ones(size)  # the share of each association in that of the root
         for k, node in enumerate(self.nodes):
             if node.parent >= 0:
-                own = 1.0 if node.shares < 0 else float(self._share[k])
+                if node.shares < 0:
+                    own = 1.0
+                else:
+                    own = float(self._share[k])
                 self._of_all[k] = self._of_all[node.parent] * own
         self._known = np.zeros(size, np.bool_)
         self.rank()
@@ -248,7 +254,9 @@ class FairShare:
     @property
     def per_second(self) -> float:
         """What is left of usage after a second."""
-        return 1 - LN2 / self.half_life if self.half_life > 0 else 1.0
+        if self.half_life > 0:
+            return 1 - LN2 / self.half_life
+        return 1.0
 
     def decay(self, seconds: int) -> None:
         """Let all usage decay."""
@@ -276,8 +284,12 @@ class FairShare:
         if self._share[k] == 0:
             return 0.0
         above = float(self.usage[self.nodes[k].parent])
-        used = float(self.usage[k]) / above if above > 0 else 0.0
-        return float(self._share[k]) / used if used > 0 else math.inf
+        used = 0.0
+        if above > 0:
+            used = float(self.usage[k]) / above
+        if used > 0:
+            return float(self._share[k]) / used
+        return math.inf
 
     def _walk(self, siblings: Sequence[int], tied_above: bool) -> None:
         levels = {k: self._level(k) for k in siblings}
@@ -328,7 +340,9 @@ class FairShare:
     def _part_of_all(self, k: int) -> float:
         """Return the usage of an association in that of the root."""
         total = float(self.usage[0])
-        return min(1.0, float(self.usage[k]) / total) if total > 0 else 0.0
+        if total > 0:
+            return min(1.0, float(self.usage[k]) / total)
+        return 0.0
 
     def _effective_usage(self, k: int) -> float:
         node = self.nodes[k]
@@ -371,7 +385,9 @@ def tree_of(site: Site) -> tuple[list[TreeNode], dict[tuple[str, str, str], int]
     tree: list[TreeNode] = []
 
     def add(association: Association, parent: int) -> int:
-        shares = -1 if association.shares == "parent" else association.shares
+        shares = -1
+        if association.shares != "parent":
+            shares = association.shares
         tree.append(TreeNode(parent, shares, bool(association.user)))
         index[association.account, association.user, association.partition] = len(tree) - 1
         return len(tree) - 1
@@ -509,12 +525,17 @@ class JobPriorities:
         """Note since when a job ages; None: it does not. With PriorityFlags=ACCRUE_ALWAYS it ages from its submission on."""
         if since is not None and "accrue_always" in self._flags:
             since = self.jobs[job].submit
-        self._factors.since[job] = NOT_ELIGIBLE if since is None else since
+        if since is None:
+            self._factors.since[job] = NOT_ELIGIBLE
+        else:
+            self._factors.since[job] = since
 
     def since(self, job: int) -> float:
         """Return since when a job ages; NaN if it does not."""
         since = int(self._factors.since[job])
-        return math.nan if since == NOT_ELIGIBLE else since
+        if since == NOT_ELIGIBLE:
+            return math.nan
+        return since
 
     def started(self, job: int, now: int, billing: float) -> None:
         """Note a start; usage is counted from now on."""
@@ -665,7 +686,10 @@ class JobPriorities:
         """Return the memory in MB that a job requests; without a default, that of the first node of its partition."""
         request = self.jobs[job].request
         part = self._partition(request.partitions[0] if request.partitions else "")
-        of_part = (None, None) if part is None else (part.def_mem_per_cpu, part.def_mem_per_node)
+        if part is not None:
+            of_part = (part.def_mem_per_cpu, part.def_mem_per_node)
+        else:
+            of_part = (None, None)
         s = self.settings
         for per_cpu, per_node in (
             (request.memory_per_cpu, request.memory_per_node),
@@ -696,7 +720,10 @@ class JobPriorities:
             What it was given, as far as that is known; else what it asked for counts.
         """
         part = self._partition(partition)
-        weights = {} if part is None else part.billing_weights
+        if part is not None:
+            weights = part.billing_weights
+        else:
+            weights = {}
         if not weights:
             return float(used["cpu"])
         tres = {**self.tres(job), **used}
@@ -709,7 +736,9 @@ class JobPriorities:
         counted: Floats = cpus.copy()
         if any(part.billing_weights for part in self.site.partitions):
             for k, job in enumerate(self.jobs):
-                partition = job.request.partitions[0] if job.request.partitions else ""
+                partition = ""
+                if job.request.partitions:
+                    partition = job.request.partitions[0]
                 counted[k] = self.billing(k, partition, {"cpu": float(cpus[k])})
         counted *= np.array([self.usage_factor(k) for k in range(len(self.jobs))])
         return counted
@@ -732,14 +761,20 @@ class JobPriorities:
         """Return an amount of resources; ``billing`` is what they count in a partition, in whole numbers."""
         if name != "billing":
             return tres.get(name, 0)
-        weights = {} if part is None else part.billing_weights
+        if part is not None:
+            weights = part.billing_weights
+        else:
+            weights = {}
         return int(billable(weights, tres, "max_tres" in self._flags))
 
     def _has(self, partition: str) -> dict[str, float]:
         """Return what the nodes of a partition have."""
         if partition not in self._of_part:
             part = self._partition(partition)
-            names = set(part.nodes) if part else set()
+            if part:
+                names = set(part.nodes)
+            else:
+                names = set()
             has: dict[str, float] = {}
             for node in self.site.nodes:
                 if node.name in names:

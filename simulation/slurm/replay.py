@@ -58,7 +58,9 @@ class FreeReplay:
     @property
     def violations(self) -> Sequence[Violation]:
         """What in the replay is not valid."""
-        return () if self.simulation is None else self.simulation.violations
+        if self.simulation is None:
+            return ()
+        return self.simulation.violations
 
     def waits(self, jobs: Sequence[SlurmJob]) -> Floats:
         """Return the seconds that each job waited, before all its runs, as ``SlurmJob.wait``; NaN if it did not start."""
@@ -100,7 +102,10 @@ def free_replay(
         The site is none of Slurm.
     """
     offset = log.unix_start or 0
-    changes = site.events if events is None else events
+    if events is None:
+        changes = site.events
+    else:
+        changes = events
     place = replace(site, events=tuple(replace(change, time=change.time - offset) for change in changes))
     phases = phases_of(site, seed)
     recorded = as_recorded(without_rounding(_of_site(log, site), site), seed, phases)

@@ -85,8 +85,12 @@ def jobs_of(workload: Workload, site: Site) -> list[SlurmJob]:
     """
     w = workload
     owners, which = owners_of(w, site)
-    asked = w.site.request if w.site is not None else np.zeros(len(w), np.int64)
-    requests = w.site.requests if w.site is not None else (NOTHING,)
+    if w.site is not None:
+        asked = w.site.request
+        requests = w.site.requests
+    else:
+        asked = np.zeros(len(w), np.int64)
+        requests = (NOTHING,)
     known: dict[tuple[int, int], SiteRequest] = {}
     jobs = []
     for k, (request, owner) in enumerate(zip(asked.tolist(), which.tolist(), strict=True)):
@@ -328,10 +332,19 @@ class SharedTables:
         for k, part in enumerate(listed):
             row = self.parts[k]
             row[c.TIER] = part.tier
-            row[c.PART_MAX_NODES] = 500_000 if part.max_nodes is None else part.max_nodes
+            if part.max_nodes is None:
+                row[c.PART_MAX_NODES] = 500_000
+            else:
+                row[c.PART_MAX_NODES] = part.max_nodes
             row[c.LEAST_LOADED] = part.least_loaded
-            over = self.settings.over_time_limit if part.over_time_limit is None else part.over_time_limit
-            row[c.OVER_LIMIT] = c.YEAR if over is None else over
+            if part.over_time_limit is None:
+                over = self.settings.over_time_limit
+            else:
+                over = part.over_time_limit
+            if over is None:
+                row[c.OVER_LIMIT] = c.YEAR
+            else:
+                row[c.OVER_LIMIT] = over
             member[k, [number[name] for name in part.nodes if name in number]] = 1
         self._is_member = member > 0
         self.member = packed(member)
@@ -413,7 +426,10 @@ class SharedTables:
         fit = np.where(trace.request > 0, largest // np.maximum(trace.request, 1), MANY).min(axis=1, initial=MANY)
         table[:, c.MOST_ON] = np.minimum(fit, table[:, c.PER_NODE])
         table[:, c.MEMORY_PER_CPU] = table[:, c.MEMORY_PER_NODE] = -1
-        cpus = trace.request[:, self.cpu_amount] if self.cpu_amount >= 0 else np.zeros(len(table), np.int64)
+        if self.cpu_amount >= 0:
+            cpus = trace.request[:, self.cpu_amount]
+        else:
+            cpus = np.zeros(len(table), np.int64)
         one_each = (trace.units == 1) | (trace.most == 1)
         whole = trace.whole.astype(np.bool_)
         by_cpus = one_each & ~whole & (cpus > 1)
@@ -426,7 +442,10 @@ class SharedTables:
             if id(asked) not in of_cpu:
                 of_cpu[id(asked)] = memory_of_cpu(asked, self.site, self.settings)
             memory = of_cpu[id(asked)]
-            table[row, c.MEMORY_PER_CPU] = -1 if memory is None else memory
+            if memory is None:
+                table[row, c.MEMORY_PER_CPU] = -1
+            else:
+                table[row, c.MEMORY_PER_CPU] = memory
 
     def _allow_more_nodes(self) -> None:
         """Let partitions give jobs the nodes that they need here: MaxNodes is for what a job asks for, and it may have run on more."""
@@ -507,7 +526,10 @@ class SharedTables:
         """Make rows of the reservations of the site; those of the engine follow them when they are accepted."""
         w = self._engine.workload
         reserved, own = reservations_of(site)(w, self._engine.platform)
-        begin = int(w.release.min()) if w.begin is None else w.begin
+        if w.begin is None:
+            begin = int(w.release.min())
+        else:
+            begin = w.begin
         last = int(w.release.max() + w.walltime.max()) + REPEATED
         rows: list[list[int]] = []
         masks = [self._masks]
@@ -545,7 +567,9 @@ class SharedTables:
         self._in_queue[rows] = True
         kept = jobs[self._in_queue[jobs]]
         self._in_queue[rows] = False
-        return kept[_open(engine.trace, kept, state.clock[NOW])] if self.calendars else kept
+        if self.calendars:
+            return kept[_open(engine.trace, kept, state.clock[NOW])]
+        return kept
 
     def startable_part(self, queue: Ints) -> Ints:
         """Return the queue up to the last job that has room now; no pass starts one after it."""
@@ -757,7 +781,10 @@ class SlurmScheduler(Feature):
         self._engine = engine
         jobs = jobs_of(engine.workload, self.site)
         first = min((job.submit for job in jobs), default=0)
-        begin = first if engine.workload.begin is None else engine.workload.begin
+        if engine.workload.begin is None:
+            begin = first
+        else:
+            begin = engine.workload.begin
         tables = SharedTables(engine, self.site, self.settings, jobs)
         self.tables = tables
         self.state = SlurmState(self.site, jobs, begin, begin, tables)
@@ -1058,7 +1085,9 @@ class SlurmScheduler(Feature):
         names = self._engine.timeline.limit_names
         if code < c.LIMITS:
             return reason_of(code)
-        return names[code - c.LIMITS] if code - c.LIMITS < len(names) else "a limit"
+        if code - c.LIMITS < len(names):
+            return names[code - c.LIMITS]
+        return "a limit"
 
     def _note_reasons(self) -> None:
         """Note why jobs wait that the last pass has looked at."""

@@ -92,10 +92,15 @@ class Preemption:
         own: str | None = None
         if self.settings.preempt_type == "qos":
             quality = self._quality(victim)
-            own = None if quality is None else quality.preempt_mode
+            own = None
+            if quality is not None:
+                own = quality.preempt_mode
         else:
             own = self._partition(victim).preempt_mode
-        words = own.split(",") if own and own != "cluster" else list(self.settings.preempt_mode)
+        if own and own != "cluster":
+            words = own.split(",")
+        else:
+            words = list(self.settings.preempt_mode)
         mode = next((word for word in words if word in MODES), "")
         if mode == "requeue" and self.jobs[victim].request.requeue is False:
             return "cancel"
@@ -168,7 +173,9 @@ class Preemption:
     def _grace(self, victim: int) -> int:
         if self.settings.preempt_type == "qos":
             quality = self._quality(victim)
-            return 0 if quality is None else quality.grace_time
+            if quality is None:
+                return 0
+            return quality.grace_time
         return self._partition(victim).grace_time
 
 
@@ -291,7 +298,10 @@ class SlurmState:
             self.priorities.eligible(job, None)
         elif not self._eligible[job]:
             # the tasks of an array are looked at in the next pass, a second later; other jobs at their submission
-            since = now + 1 if self.jobs[job].array else now
+            if self.jobs[job].array:
+                since = now + 1
+            else:
+                since = now
             self.priorities.eligible(job, since)
             self.tables.job[job, c.ELIGIBLE] = since
         self.held[job] = why
@@ -383,10 +393,14 @@ class SlurmState:
         if request.any_dependency:
             if any(m is True for m in met):
                 return ""
-            return never if all(m is None for m in met) else "Dependency"
+            if all(m is None for m in met):
+                return never
+            return "Dependency"
         if any(m is None for m in met):
             return never
-        return "" if all(met) else "Dependency"
+        if all(met):
+            return ""
+        return "Dependency"
 
     def _name_of(self, job: int) -> tuple[str, str]:
         """Return what the jobs have in common of which only one may run, with singleton: their name and user."""
@@ -412,7 +426,9 @@ class SlurmState:
         if any(e is None for e in ended):
             return False
         if kind == "afternotok":
-            return True if any(e is False for e in ended) else None
+            if any(e is False for e in ended):
+                return True
+            return None
         return True
 
     def start(self, job: int, now: int, partition: int, nodes: Sequence[int]) -> bool:
@@ -512,7 +528,9 @@ class SlurmState:
     @property
     def next_begin(self) -> int | None:
         """The next begin time of a waiting job."""
-        return self._begins[0][0] if self._begins else None
+        if self._begins:
+            return self._begins[0][0]
+        return None
 
     # --- What starts.
 
@@ -561,7 +579,10 @@ class SlurmState:
     def _main_parameters(self, now: int, whole_queue: bool) -> None:
         p = self._parameters(now)
         s = self.settings
-        p[c.DEPTH] = WHOLE_QUEUE if whole_queue else s.default_queue_depth
+        if whole_queue:
+            p[c.DEPTH] = WHOLE_QUEUE
+        else:
+            p[c.DEPTH] = s.default_queue_depth
         p[c.PER_PARTITION] = s.partition_job_depth
         p[c.MOST_STARTS] = s.sched_max_job_start
 

@@ -150,11 +150,20 @@ class Tables:
             row = self.parts[k]
             row[c.TIER] = part.tier
             row[c.PART_MIN_NODES] = part.min_nodes
-            row[c.PART_MAX_NODES] = 500_000 if part.max_nodes is None else part.max_nodes
+            if part.max_nodes is None:
+                row[c.PART_MAX_NODES] = 500_000
+            else:
+                row[c.PART_MAX_NODES] = part.max_nodes
             row[c.LEAST_LOADED] = part.least_loaded
             row[c.MAX_CPUS_PER_NODE] = part.max_cpus_per_node or 0
-            over = over_site if part.over_time_limit is None else part.over_time_limit
-            row[c.OVER_LIMIT] = c.YEAR if over is None else over
+            if part.over_time_limit is None:
+                over = over_site
+            else:
+                over = part.over_time_limit
+            if over is None:
+                row[c.OVER_LIMIT] = c.YEAR
+            else:
+                row[c.OVER_LIMIT] = over
             for name in part.nodes:
                 if name in self.node_index:
                     self.member[k, self.node_index[name]] = 1
@@ -217,20 +226,28 @@ class Tables:
             self._request(row, job, self.partitions[self.job_parts[k][0]])
             row[c.USER] = users[job.user]
             row[c.ASSOCIATION] = owners[job.request.account, job.user]
-            row[c.ARRAY] = arrays[job.array] if job.array else -1
+            if job.array:
+                row[c.ARRAY] = arrays[job.array]
+            else:
+                row[c.ARRAY] = -1
             if job.array and job.request.array_limit:
                 self.arrays[row[c.ARRAY], c.MOST_TASKS] = job.request.array_limit
             row[c.NO_RESERVE] = job.request.qos in no_reserve
             self._count(need[k], row, licence_counts(job.request.licences))
             if row[c.WHOLE]:  # Slurm counts all CPUs of the nodes as soon as it has tested the job
                 sizes = self.total[self.member[self.job_parts[k][0]] > 0, c.CPUS]
-                whole = int(sizes.min(initial=2**31) * row[c.MIN_NODES]) if len(sizes) else 0
+                whole = 0
+                if len(sizes):
+                    whole = int(sizes.min(initial=2**31) * row[c.MIN_NODES])
                 need[k, c.LIMIT_CPUS] = max(need[k, c.LIMIT_CPUS], whole)
         self.need = need
         self.limits = LimitGroups(self.site, jobs, need, self.gpu_types, self.licences)
         for k in range(len(jobs)):
             most = self.limits.most_nodes(k)
-            self.job[k, c.NODE_LIMIT] = 0 if most is None else most
+            if most is None:
+                self.job[k, c.NODE_LIMIT] = 0
+            else:
+                self.job[k, c.NODE_LIMIT] = most
 
     def _request(self, row: Ints, job: SlurmJob, part: Partition) -> None:
         r = job.request
@@ -248,14 +265,23 @@ class Tables:
         if row[c.WHOLE] and tasks is None and r.min_nodes:
             cpus = r.min_nodes
         row[c.MIN_CPUS] = max(cpus or 1, int(row[c.MIN_NODES]) if row[c.WHOLE] else 1)
-        row[c.TASKS] = tasks if tasks is not None else row[c.MIN_CPUS] // row[c.CPUS_PER_TASK]
+        if tasks is not None:
+            row[c.TASKS] = tasks
+        else:
+            row[c.TASKS] = row[c.MIN_CPUS] // row[c.CPUS_PER_TASK]
         row[c.MEMORY_PER_CPU] = row[c.MEMORY_PER_NODE] = -1
         if self.counts_memory:
             self._memory(row, r.memory_per_cpu, r.memory_per_node, part)
         limit = job.limit
         if limit is None:
-            limit = part.default_time if part.default_time is not None else part.max_time
-        row[c.LIMIT] = c.YEAR if limit is None else limit
+            if part.default_time is not None:
+                limit = part.default_time
+            else:
+                limit = part.max_time
+        if limit is None:
+            row[c.LIMIT] = c.YEAR
+        else:
+            row[c.LIMIT] = limit
         self._gpus(row, job)
         row[c.CONTIGUOUS] = r.contiguous
         row[c.REQUIRED] = -1
@@ -284,7 +310,10 @@ class Tables:
                 and n.cpus >= cpus
                 and (n.memory is None or n.memory >= memory)
             ]
-            self._allowed_rows[key] = self._mask(fitting) if len(fitting) < len(self.nodes) else -1
+            if len(fitting) < len(self.nodes):
+                self._allowed_rows[key] = self._mask(fitting)
+            else:
+                self._allowed_rows[key] = -1
         return self._allowed_rows[key]
 
     def _memory(self, row: Ints, per_cpu: int | None, per_node: int | None, part: Partition) -> None:
@@ -337,7 +366,12 @@ class Tables:
             nodes = [self.node_index[n] for n in r.nodes if n in self.node_index]
             if not nodes and r.node_count is None and r.core_count is None:
                 nodes = list(range(len(self.nodes)))
-            step = DAY if "daily" in r.flags else 7 * DAY if "weekly" in r.flags else 0
+            if "daily" in r.flags:
+                step = DAY
+            elif "weekly" in r.flags:
+                step = 7 * DAY
+            else:
+                step = 0
             maint = int("maint" in r.flags)
             if maint and len(nodes) == len(self.nodes):
                 maint = 2
@@ -459,9 +493,11 @@ class Tables:
             missing = int(self.job[job, c.MIN_CPUS]) - int(np.maximum(free, 0).sum())
             if not full and missing <= 0:
                 return True
-            stay = (
-                1 if missing <= 0 else int(self.total[:, c.CPUS].max())
-            )  # CPUs that stay free on the other nodes of the job
+            # CPUs that stay free on the other nodes of the job
+            if missing <= 0:
+                stay = 1
+            else:
+                stay = int(self.total[:, c.CPUS].max())
             moves = self._way_to_free(full or list(nodes), dict.fromkeys(nodes, stay))
             if not moves:
                 return False

@@ -436,7 +436,10 @@ def suits(trace: TraceArrays, state: State, rules: Rules, period: int) -> bool:
 
 def new_counts(trace: TraceArrays, rules: Rules) -> Counts:
     """Return the counts of an empty machine."""
-    mode = STRICT if rules.strict else RULE
+    if rules.strict:
+        mode = STRICT
+    else:
+        mode = RULE
     if rules.reservations == 1:
         mode = EASY
     most = int(min(trace.capacity[0, 0], trace.release.size))

@@ -196,7 +196,10 @@ def trace_of(
     job_nodes = job_nodes or JobNodes.everywhere(len(arrays), len(platform.nodes))
     place = np.arange(len(platform.nodes))
     if by_count:
-        place = np.zeros(len(platform.nodes), np.int64) if nodes is None else nodes.place
+        if nodes is None:
+            place = np.zeros(len(platform.nodes), np.int64)
+        else:
+            place = nodes.place
     places = np.bincount(place)
     slots = np.minimum(arrays.units, places.size)
     further = rows.units[len(arrays) :]
@@ -206,7 +209,10 @@ def trace_of(
     if by_count:
         capacity = places.astype(np.int64).reshape(-1, 1)
         request = np.ones((len(arrays), 1), np.int64)
-        kind = np.zeros(len(arrays), np.int64) if nodes is None else nodes.node_set
+        if nodes is None:
+            kind = np.zeros(len(arrays), np.int64)
+        else:
+            kind = nodes.node_set
         job_nodes = JobNodes.everywhere(len(arrays), places.size)
         if nodes is not None:
             job_nodes = replace(job_nodes, node_set=nodes.node_set, sets=nodes.masks)
@@ -436,7 +442,10 @@ def _ranges(trace: TraceArrays, state: State, started: NDArray[np.bool_]) -> Ran
     place = state.place[slot].astype(np.int64)
     share = state.share[slot].astype(np.int64)
     several = trace.further_units.size > 0  # a further key makes the sort slower
-    chunk = _chunk_of_slot(trace, job, share) if several else job
+    if several:
+        chunk = _chunk_of_slot(trace, job, share)
+    else:
+        chunk = job
     order = np.lexsort((place, chunk, job) if several else (place, job))
     job = job[order]
     place = place[order]
@@ -538,7 +547,8 @@ def on_nodes(
     zeros = np.zeros(len(listed), np.int64)
     table = Rows(arrays, zeros, zeros, [Queue("of running jobs", 1)], {})
     trace = trace_of(table, platform, true_durations(listed), False)
-    trace = trace if rank is None else trace._replace(rank=rank)
+    if rank is not None:
+        trace = trace._replace(rank=rank)
     state = new_state(trace, np.ones(len(listed), np.int64))
     number = {name: n for n, name in enumerate(platform.nodes)}
     for j, r in enumerate(listed):

@@ -566,7 +566,10 @@ def new_state(trace: TraceArrays, expected: Ints) -> State:
     slots = int(trace.first[-1])
     most = max(places, int(np.diff(trace.first).max(initial=0)))
     amounts = trace.machine_capacity.size
-    steps = 2 * jobs + 2 if amounts else 1  # each job begins and ends once in a plan
+    # each job begins and ends once in a plan
+    steps = 1
+    if amounts:
+        steps = 2 * jobs + 2
     clock = np.zeros(SCALARS, np.int64)
     clock[NOW] = -NEVER
     clock[WAKE] = NEVER

@@ -187,7 +187,9 @@ class AdaptiveLimit:
 
     def kept(self, jobs: int) -> int:
         """Return how many of this number of jobs go into the model."""
-        return jobs if self.first_n is None else min(jobs, self.first_n)
+        if self.first_n is None:
+            return jobs
+        return min(jobs, self.first_n)
 
     def halve(self, jobs: int) -> None:
         """Note that a decision on this number of jobs found nothing: the next model has at most half of them."""
@@ -214,7 +216,10 @@ class AdaptiveLimit:
             last = attempt(AttemptLimits(used, self.patience, used > self.long))
             if last.found:
                 # not known: the attempt before, of used / k2, found none, or would have been long enough
-                first = used / self.k2 if last.first is None else last.first
+                if last.first is None:
+                    first = used / self.k2
+                else:
+                    first = last.first
                 self.delta = min(self.longest, first + self.k1)
                 self.first_n = self._grown(jobs)
                 return last
@@ -296,8 +301,14 @@ class Control:
         parameters: Mapping[str, Value] | None = None,
     ) -> Control:
         """Return the limits of a dispatcher; None: the first step has ``share`` of the limit, and the usual values."""
-        usual = QUICK_SEARCH.get(backend, {}) if parameters is None else parameters
-        steps = PATIENCE if patience is None else patience
+        if parameters is not None:
+            usual = parameters
+        else:
+            usual = QUICK_SEARCH.get(backend, {})
+        if patience is None:
+            steps = PATIENCE
+        else:
+            steps = patience
         return cls(first or share * total, total, steps, deterministic, threads, usual)
 
     def limits(self, length: float, seed: int) -> Limits:
@@ -398,7 +409,10 @@ def search(
     step = 0
     length, ended = control.first, "limit"
     while stalled < control.patience:
-        left = control.total - spent if control.deterministic else min(control.total, deadline - time.perf_counter())
+        if control.deterministic:
+            left = control.total - spent
+        else:
+            left = min(control.total, deadline - time.perf_counter())
         if left <= 0 or (left < SHORTEST and not control.deterministic):
             break
         before, least = recorder.objective, LEAST_GAIN
@@ -412,7 +426,10 @@ def search(
         improved = recorder.objective is not None and (
             before is None or recorder.sign * (before - recorder.objective) > least * abs(before - origin)
         )
-        stalled = 0 if improved else stalled + 1
+        if improved:
+            stalled = 0
+        else:
+            stalled = stalled + 1
         spent = spent + length
         length = 2 * length
         step = step + 1
@@ -440,7 +457,9 @@ def relative_gain(start: float | None, end: float | None, sign: int, origin: flo
     better = sign * (start - end)
     if better <= 0:
         return 0.0
-    return better / abs(start - origin) if start != origin else None
+    if start != origin:
+        return better / abs(start - origin)
+    return None
 
 
 def limit_of(limit: float | None, deterministic: float | None) -> float:
@@ -450,7 +469,9 @@ def limit_of(limit: float | None, deterministic: float | None) -> float:
     for name, value in (("limit", limit), ("deterministic", deterministic)):
         if value is not None and (isinstance(value, bool) or not 0 < value < float("inf")):
             raise WrongValue(f"{name} is {value!r} per decision; expected a number above 0")
-    return SECONDS if limit is None and deterministic is None else float(limit or deterministic or 0)
+    if limit is None and deterministic is None:
+        return SECONDS
+    return float(limit or deterministic or 0)
 
 
 # --- The search of one decision under the adaptive limit: it replaces ``Control``.
@@ -491,10 +512,16 @@ class AdaptiveControl:
     ) -> None:
         k1 = length / DOUBLINGS
         more: dict[str, Any] = {"attempts": attempts, "growth": growth}
-        usual = AdaptiveLimit.scaled(k1, **more) if deterministic else AdaptiveLimit(k1, longest=max(k1, 300.0), **more)
+        if deterministic:
+            usual = AdaptiveLimit.scaled(k1, **more)
+        else:
+            usual = AdaptiveLimit(k1, longest=max(k1, 300.0), **more)
         self.total = length
         self.deterministic = deterministic
-        self.limit = usual if limit is None else limit
+        if limit is None:
+            self.limit = usual
+        else:
+            self.limit = limit
         self.solver = Control(k1, length, deterministic=deterministic, threads=threads)
 
     def reset(self) -> None:
@@ -536,7 +563,10 @@ class AdaptiveControl:
         recorder = attempts.recorder
         if recorder.best is None:
             return SearchResult(None, "infeasible" if attempts.ended == "infeasible" else "nothing", None)
-        ended = attempts.ended if last.found or attempts.ended == "optimal" else "limit"
+        if last.found or attempts.ended == "optimal":
+            ended = attempts.ended
+        else:
+            ended = "limit"
         return SearchResult(recorder.best, ended, relative_gain(start, recorder.objective, recorder.sign, origin))
 
 
@@ -556,19 +586,27 @@ class _Attempts:
         stop = limits.first_only or left > limits.patience
         first, status, running = self._run(left, stop)
         if status in ("optimal", "infeasible"):
-            self.ended = "optimal" if status == "optimal" else "infeasible"
+            if status == "optimal":
+                self.ended = "optimal"
+            else:
+                self.ended = "infeasible"
             return Attempt(status == "optimal", self._known(first), True)
         has_answer = first is not None or status == "feasible"
         if not has_answer or limits.first_only or running:
             return Attempt(has_answer, self._known(first), running)
         # of a run that stopped at its first solution, the spent units are not known: a slice stands for them
-        spent = limits.patience if self.control.deterministic else time.perf_counter() - began
+        if self.control.deterministic:
+            spent = limits.patience
+        else:
+            spent = time.perf_counter() - began
         self._improve(left - spent if stop else 0.0, limits.patience)
         return Attempt(True, self._known(first), self.ended == "optimal")
 
     def _improve(self, left: float, patience: float) -> None:
         """Run on in slices until one improves nothing (rule 3)."""
-        shortest = 0.0 if self.control.deterministic else SHORTEST
+        shortest = 0.0
+        if not self.control.deterministic:
+            shortest = SHORTEST
         while left > shortest:
             before = self.recorder.objective
             began = time.perf_counter()
@@ -581,10 +619,15 @@ class _Attempts:
                 return
             if running:
                 return
-            left -= min(left, patience) if self.control.deterministic else time.perf_counter() - began
+            if self.control.deterministic:
+                left -= min(left, patience)
+            else:
+                left -= time.perf_counter() - began
 
     def _known(self, first: float | None) -> float | None:
-        return None if self.control.deterministic else first
+        if self.control.deterministic:
+            return None
+        return first
 
     def _run(self, length: float, stop: bool) -> tuple[float | None, str, bool]:
         """Run the solver once; return the seconds to its first solution, its status, and whether it is still running."""
@@ -722,11 +765,18 @@ class Solver:
             Returns a schedule on the pooled machine, from which a search of the relaxation starts.
         """
         began = time.perf_counter()
-        end = None if self.control.deterministic else deadline
-        begin = pooled() if self.formulation == RELAXATION and pooled is not None else None
+        end = None
+        if not self.control.deterministic:
+            end = deadline
+        begin = None
+        if self.formulation == RELAXATION and pooled is not None:
+            begin = pooled()
         on_pool = begin is not None
         if not on_pool:
-            begin = best_start(problem, start(), end) if self.searched else start()
+            if self.searched:
+                begin = best_start(problem, start(), end)
+            else:
+                begin = start()
         if begin is not None and is_best(problem, begin):
             return Solved(begin, on_pool, "optimal", 0.0, time.perf_counter() - began, 0.0, 0.0)
         modelling = time.perf_counter()
@@ -736,10 +786,14 @@ class Solver:
             spent = modelling - began, time.perf_counter() - modelling, 0.0
             return Solved(start() if on_pool else begin, False, "limit", None, *spent)
         encoding, compiled = made
-        warm = None if begin is None else encoding.write(begin)
+        warm = None
+        if begin is not None:
+            warm = encoding.write(begin)
         solving = time.perf_counter()
         answer = self.control.search(compiled, encoding.model, warm, seed, deadline, origin_of(problem), jobs)
-        schedule = None if answer.best is None else encoding.read(answer.best)
+        schedule = None
+        if answer.best is not None:
+            schedule = encoding.read(answer.best)
         spent = modelling - began, solving - modelling, time.perf_counter() - solving
         return Solved(schedule, encoding.relaxation, answer.ended, answer.gain, *spent)
 
@@ -772,7 +826,9 @@ class Solver:
         """
         relaxed = replace(self, formulation=RELAXATION).solve(problem, start, seed, deadline, jobs, pooled)
         if not relaxed.relaxation or relaxed.schedule is None:  # no search was needed or possible, or no solution found
-            return relaxed if relaxed.ended == "infeasible" else relaxed._replace(schedule=start(), relaxation=False)
+            if relaxed.ended == "infeasible":
+                return relaxed
+            return relaxed._replace(schedule=start(), relaxation=False)
         began = time.perf_counter()
         starts = column((relaxed.schedule.start[j.id] for j in problem.jobs[:jobs]), jobs)
         own = start()
@@ -780,7 +836,9 @@ class Solver:
         tried = (own, placed(order)) if (np.diff(order) < 0).any() else (own,)  # else it is the order of priority
         known = [(cost_of(problem, s), s) for s in tried if s is not None]
         last, best = min(known, key=itemgetter(0), default=(None, None))
-        first = None if own is None else known[0][0]
+        first = None
+        if own is not None:
+            first = known[0][0]
         gain = relative_gain(first, last, 1, origin_of(problem))
         spent = relaxed.starting + time.perf_counter() - began, relaxed.modelling, relaxed.solving
         if relaxed.ended == "optimal" and last is not None and last <= cost_of(problem, relaxed.schedule):
@@ -844,8 +902,14 @@ class Solver:
             theta[name] = alone.value(solved.schedule)
         bounded = problem.replace(limits=limits_of(problem, theta, slack))
         own = start()
-        candidates = known if own is None else {**known, "": own}
-        last = self.with_share(1 - PURE_SHARE) if self.control.deterministic else self
+        if own is None:
+            candidates = known
+        else:
+            candidates = {**known, "": own}
+        if self.control.deterministic:
+            last = self.with_share(1 - PURE_SHARE)
+        else:
+            last = self
         best = best_kept(bounded, candidates)
         solved = replace(last, searched=False).solve(bounded, lambda: best, seed, deadline, jobs)
         if solved.schedule is None:

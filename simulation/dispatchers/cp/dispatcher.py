@@ -161,7 +161,9 @@ class Following:
         return replace(jobs, duration=duration, walltime=walltime)
 
     def _fits(self, shape: Shape, duration: int, now: int) -> bool:
-        begin = now if self.profile.period is None else 0
+        begin = 0
+        if self.profile.period is None:
+            begin = now
         key = (shape, duration, begin)
         if key not in self._known:
             self._known[key] = self.profile.empty_machine.first_start(shape, duration, begin) is not None
@@ -197,12 +199,17 @@ class Following:
         """Return whether the profile has changed since the last call."""
         changed = now >= self._next
         later = self.profile.next_change(now)
-        self._next = FOREVER if later is None else later
+        if later is None:
+            self._next = FOREVER
+        else:
+            self._next = later
         return changed
 
     def wake(self, now: int) -> int | None:
         """Return when a dispatcher with a soft profile asks to be called; the simulator itself follows a hard one."""
-        return None if self.hard else self.profile.next_change(now)
+        if self.hard:
+            return None
+        return self.profile.next_change(now)
 
 
 def _clipped(profile: DesiredProfile, now: int, until: int, least: bool) -> DesiredProfile:
@@ -212,20 +219,27 @@ def _clipped(profile: DesiredProfile, now: int, until: int, least: bool) -> Desi
         (group, resource): _steps(steps, now, until, capacity[group][resource], least)
         for (group, resource), steps in profile.steps.items()
     }
-    power = None if profile.power is None else _steps(profile.power, now, until, math.inf, least)
+    power = None
+    if profile.power is not None:
+        power = _steps(profile.power, now, until, math.inf, least)
     return DesiredProfile(profile.platform, made, power)
 
 
 def _steps(steps: Steps, now: int, until: int, capacity: float, least: bool) -> Steps:
     pieces = list(steps.pieces(now, until))
-    later = steps.amounts if steps.period is not None else [steps.at(until)]
+    if steps.period is not None:
+        later = steps.amounts
+    else:
+        later = [steps.at(until)]
     amounts = [capacity, *(amount for _, _, amount in pieces), min(later) if least else capacity]
     return Steps([ALWAYS, *(a for a, _, _ in pieces), until], amounts)
 
 
 def with_profile(problem: Dispatch, following: Following | None, until: int) -> Dispatch:
     """Return the problem of a moment with the profile; ``until``: how long a hard one is followed, in seconds."""
-    return problem if following is None else problem.replace(**following.terms(problem.now, until))
+    if following is None:
+        return problem
+    return problem.replace(**following.terms(problem.now, until))
 
 
 class ProfileFollower:
@@ -278,7 +292,9 @@ class ProfileFollower:
         """The part of the name that tells about the profile."""
         if not self.follows_profile:
             return ""
-        return PROFILE if self.over_cost is None else f"{PROFILE}:{self.over_cost:.15g}"
+        if self.over_cost is None:
+            return PROFILE
+        return f"{PROFILE}:{self.over_cost:.15g}"
 
     @property
     def is_soft(self) -> bool:
@@ -289,7 +305,10 @@ class ProfileFollower:
         """Return the waiting jobs of a moment as the profile lets them be planned."""
         if self.following is None:
             return jobs
-        self.until = self.following.until(now, jobs) if self.following.hard else 0
+        if self.following.hard:
+            self.until = self.following.until(now, jobs)
+        else:
+            self.until = 0
         return self.following.cut(jobs, now)
 
     def is_free(self, moment: Moment, jobs: Waiting, usage: Usage) -> bool:
@@ -303,11 +322,15 @@ class ProfileFollower:
 
     def held_by_profile(self, now: int, usage: Usage) -> Ints:
         """Return what the profile keeps from starts now beside what is in use, shape (nodes, resources); 0 if nothing."""
-        return np.zeros(1, np.int64) if self.following is None else self.following.held(now, usage)
+        if self.following is None:
+            return np.zeros(1, np.int64)
+        return self.following.held(now, usage)
 
     def timeline(self, capacity: Ints, now: int, usage: Usage) -> NodeTimeline:
         """Return the free capacity over time beside what is in use, within a hard profile."""
-        blocks = None if self.following is None else self.following.blocks(now, usage, self.until)
+        blocks = None
+        if self.following is not None:
+            blocks = self.following.blocks(now, usage, self.until)
         return NodeTimeline(capacity, now, usage, blocks)
 
 
@@ -447,19 +470,33 @@ class CPDispatcher(ProfileFollower):
         self.name = f"{family}{version or ''}{self.suffix}@{backend}{f':{objective}' if objective else ''}"
         self.formulation = formulation or FORMULATIONS[family]
         if max_stretch == "default":
-            max_stretch = STRETCH if version >= 3 else None
+            max_stretch = None
+            if version >= 3:
+                max_stretch = STRETCH
         self.max_stretch = max_stretch
-        share = 1 if over_cost is not None else FIRST_SHARE  # each step of a model with a cost of a profile takes long
-        made = {} if parameters is None else {"parameters": parameters}
+        # each step of a model with a cost of a profile takes long
+        if over_cost is None:
+            share = FIRST_SHARE
+        else:
+            share = 1
+        made = {}
+        if parameters is not None:
+            made = {"parameters": parameters}
         steps = Control.of(backend, length, deterministic is not None, first_limit, share, k, threads, **made)
         self.control = AdaptiveControl(length, steps.deterministic, threads) if adaptive else steps
         if adaptive and (first_limit is not None or k is not None or keep or parameters):
             raise WrongArgument("first_limit, k, keep and parameters are for searches in steps, not for adaptive=True")
         self.naive = version <= 1
         usual = usual_objective(family, version)
-        self.objective = usual if objective is None else objective
+        if objective is None:
+            self.objective = usual
+        else:
+            self.objective = objective
         find_objective(self.objective)
-        self.slack = checked_slack(self.objective, keep) if keep else {}
+        if keep:
+            self.slack = checked_slack(self.objective, keep)
+        else:
+            self.slack = {}
         self.other_objective = self.objective != usual or keep is not None
         self.planned = planned
         if planned is not None and not (planned > 0 and self.other_objective):
@@ -482,7 +519,10 @@ class CPDispatcher(ProfileFollower):
         self._capacity, self._nodes = self._register.nodes.capacity, platform.nodes
         self.following = following_of(self)
         total, stretch = self._register.nodes.total, self.max_stretch
-        self._guard = None if stretch is None else Guard(stretch, platform.resources, total)
+        if stretch is None:
+            self._guard = None
+        else:
+            self._guard = Guard(stretch, platform.resources, total)
 
     def decide(self, moment: Moment) -> Decision:
         """Return the jobs that start now."""
@@ -563,7 +603,9 @@ class CPDispatcher(ProfileFollower):
             return Decision([*first, *self._starts(chosen, requests, allocation)], urgent=urgent)
         chosen = self.control.kept(chosen)
         requests = self._requests_now(chosen, moment.now, strict)
-        fixed = max(0, len(chosen) - self.m) if self.version == 0 else 0
+        fixed = 0
+        if self.version == 0:
+            fixed = max(0, len(chosen) - self.m)
         modelling = time.perf_counter()
         windows = windows_of_model(moment, chosen, runs.expected, max(held.end(), self.until), self.naive, fixed)
         if windows is None:
@@ -576,7 +618,9 @@ class CPDispatcher(ProfileFollower):
         built = time.perf_counter() - modelling
         deadline = began + USED * self.control.total
         few = FewJobs(self.planned, len(chosen))
-        relaxed = placed if self.relaxes else None
+        relaxed = None
+        if self.relaxes:
+            relaxed = placed
         answer, number = self.solver.solve_few(problem, self.slack, start, self.seed, deadline, few, relaxed, pooled)
         allocating = time.perf_counter()
         seconds = {"start": answer.starting, "model": built + answer.modelling, "solve": answer.solving}
@@ -593,7 +637,10 @@ class CPDispatcher(ProfileFollower):
     ) -> tuple[Dispatch, Placed]:
         """Return the problem of the chosen and the urgent jobs, and the function that places the chosen ones."""
         jobs = chosen.joined(held.jobs)
-        own = windows if self.naive or self.following is not None else without_horizon(windows, moment.now)
+        if self.naive or self.following is not None:
+            own = windows
+        else:
+            own = without_horizon(windows, moment.now)
         problem = problem_of(moment, jobs, [*own, *held.windows], runs.modelled, self.objective)
         names = [j.id for j in jobs.jobs]
         fixed = [w[0][0] for w in held.windows]
@@ -700,7 +747,9 @@ def make(name: str, backend: str | None = None, **options: Any) -> CPDispatcher:
     if name in FOLLOWING:
         name = name.removesuffix(PROFILE)
         options = {**options, "profile": True}
-    family: Family = "pcp" if name.startswith("pcp") else "hcp"
+    family: Family = "hcp"
+    if name.startswith("pcp"):
+        family = "pcp"
     version = int(name.removeprefix(family) or 0)
     backend = backend or "cpsat"
     soft = options.get("over_cost") is not None

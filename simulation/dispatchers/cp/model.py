@@ -48,7 +48,9 @@ from .placing import (
 
 def of_version(version: int, now: int, jobs: Waiting) -> Floats:
     """Return the priority of each job: in version 3 its slowdown, before that its wait weighted by queue."""
-    return by_slowdown(now, jobs) if version >= 3 else by_queue(now, jobs)
+    if version >= 3:
+        return by_slowdown(now, jobs)
+    return by_queue(now, jobs)
 
 
 def by_queue(now: int, jobs: Waiting) -> Floats:
@@ -97,7 +99,9 @@ def usual_objective(family: Family, version: int) -> str:
     """Return the objective of a version [Galleguillos2019, 2.2 and 4]."""
     if version >= 3:
         return "slowdown"
-    return "weighted-tardiness" if family == "pcp" else "queue-priority-wait"
+    if family == "pcp":
+        return "weighted-tardiness"
+    return "queue-priority-wait"
 
 
 def origin_of(problem: Dispatch) -> int:
@@ -120,7 +124,9 @@ def best_start(problem: Dispatch, by_priority: Schedule | None, deadline: float 
     deadline : float or None
         Time on the clock ``time.perf_counter`` at which multi-search ends; None: after its last ordering.
     """
-    left = None if deadline is None else max(0.0, deadline - time.perf_counter())
+    left = None
+    if deadline is not None:
+        left = max(0.0, deadline - time.perf_counter())
     try:
         return multi_search(problem, time_limit=left, warm_start=by_priority).schedule
     except NoSchedule:
@@ -237,7 +243,9 @@ def pooled_start(
 
 def best_kept(bounded: Dispatch, known: Mapping[str, Schedule]) -> Schedule | None:
     """Return the best one of feasible schedules that keep all limits; None if there is none."""
-    sign = 1 if bounded.sense == "minimize" else -1
+    sign = -1
+    if bounded.sense == "minimize":
+        sign = 1
     kept = [s for s in known.values() if not any(broken_limits(bounded, s))]
     return min(kept, key=lambda s: sign * bounded.value(s), default=None)
 
@@ -301,7 +309,10 @@ def running_usage(
     expected = _joined(expected, barred)
     longest = _joined((node, np.maximum(by_walltime[job], moment.now + 1), used), barred)
     on_time = end > moment.now
-    modelled = _joined((node[on_time], end[on_time], used[on_time]), barred) if naive else expected
+    if naive:
+        modelled = _joined((node[on_time], end[on_time], used[on_time]), barred)
+    else:
+        modelled = expected
     return RunningUsage(expected, modelled, longest)
 
 
@@ -393,7 +404,9 @@ def windows_of(moment: Moment, jobs: Waiting, last: int, followed: int = FOLLOWE
     """
     queues = {q.name: q for q in moment.queues if q.daily}
     daily = {(j.queue, j.walltime * queues[j.queue].whole_run) for j in jobs.jobs if j.queue in queues}
-    anytime: tuple[Window, ...] = ((moment.now, last),) if last >= moment.now else ()
+    anytime: tuple[Window, ...] = ()
+    if last >= moment.now:
+        anytime = ((moment.now, last),)
     if not daily and not any(j.windows for j in jobs.jobs):
         return [anytime] * len(jobs.jobs)
     far = moment.now + followed

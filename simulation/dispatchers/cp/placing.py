@@ -209,7 +209,10 @@ class Waiting(JobArrays):
 
     def some(self, which: Bools | Ints) -> Waiting:
         """Return some of the jobs, selected by a mask, or by indices in the order of the indices."""
-        index = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        if which.dtype != np.bool_:
+            index = which
+        else:
+            index = np.flatnonzero(which)
         return super().some(index).changed(jobs=[self.jobs[k] for k in index.tolist()])
 
     def joined(self, other: Waiting) -> Waiting:
@@ -282,7 +285,9 @@ class Register:
         if not self._further:
             return None
         rows = [(k, *chunk) for k, name in enumerate(ids) for chunk in self._further.get(name, ())]
-        return FurtherChunks(*np.array(rows, np.int64).T.copy()) if rows else None
+        if rows:
+            return FurtherChunks(*np.array(rows, np.int64).T.copy())
+        return None
 
     def _note(self, new: Sequence[Job], waiting: Sequence[Job]) -> None:
         """Add jobs; drop those that no longer wait if they are more than those that do."""

@@ -258,15 +258,22 @@ class Dardis:
         self._platform = platform
         self._queues = {q.name: q for q in queues}
         capacity = self._capacity = np.array([platform.capacity[n] for n in platform.nodes], np.int64)
-        limits = None if self.desired is None else _limits(self.desired, platform)
+        limits = None
+        if self.desired is not None:
+            limits = _limits(self.desired, platform)
         nodes = len(platform.nodes)
         generator = self._setup.generator
         self._transport = self._connect(capacity, generator, limits)
         self._tasks = TaskManager(
             self._transport, nodes, self._setup.policy, seed, limits is not None, self._one_per_node, self._later
         )
-        cores = platform.resources.index("cores") if "cores" in platform.resources else 0
-        self._reach = int(capacity[:, cores].max()) if self._depth is None else self._depth
+        cores = 0
+        if "cores" in platform.resources:
+            cores = platform.resources.index("cores")
+        if self._depth is None:
+            self._reach = int(capacity[:, cores].max())
+        else:
+            self._reach = self._depth
         self._number = {name: n for n, name in enumerate(platform.nodes)}
         self._plan = Plan()
         self._unplaced = dict[str, tuple[Task, int]]()
@@ -317,12 +324,12 @@ class Dardis:
         fits = [self._platform.units_on(self._capacity[n].tolist(), task.request.tolist()) for n in answering]
         most = sum(min(fit, 1 if self._one_per_node else task.units) for fit in fits)
         names = ", ".join(self._platform.nodes[n] for n in silent[:LISTED].tolist())
-        more = f" and {silent.size - LISTED} more" if silent.size > LISTED else ""
-        room = (
-            f"it has {how_many(task.units, 'unit')}, and only {most} fit on"
-            if most < task.units
-            else "it was not placed on"
-        )
+        more = ""
+        if silent.size > LISTED:
+            more = f" and {silent.size - LISTED} more"
+        room = "it was not placed on"
+        if most < task.units:
+            room = f"it has {how_many(task.units, 'unit')}, and only {most} fit on"
         return f"{room} the nodes whose managers answer; those of {names}{more} have fallen silent"
 
     def _begun(self, moment: Moment) -> list[Planned]:
@@ -379,7 +386,10 @@ class Dardis:
         request = self._request(r.job)
         nodes = np.array(sorted(self._number[n] for n in r.nodes), np.int64)
         units = np.array([r.nodes[self._platform.nodes[n]] for n in nodes], np.int64)
-        end = r.end if r.end > now else now + EXTENSION
+        if r.end > now:
+            end = r.end
+        else:
+            end = now + EXTENSION
         placement = Placement(name, now, end, nodes, units, request, now)
         self._tasks.hold(placement)
         task = Task(name, 0, r.job.units, request, max(1, end - now), now, now, Calendar())
@@ -520,7 +530,10 @@ class Dardis:
     def _task(self, job: Job) -> Task:
         """Return what the task manager needs to know of a job; its duration changes with the predictions."""
         queue = self._queues[job.queue]
-        latest = job.submit + queue.ewt if job.latest_start is None else job.latest_start
+        if job.latest_start is None:
+            latest = job.submit + queue.ewt
+        else:
+            latest = job.latest_start
         key = self._tasks.key(job.id)
         calendar = Calendar(queue.daily, job.windows)
         return Task(job.id, key, job.units, self._request(job), job.walltime, job.release, latest, calendar)
@@ -582,7 +595,9 @@ class Dardis:
             return on
         up = np.array([state == "up" for state in moment.states])
         takes = np.flatnonzero(up & (ready <= moment.now))
-        return {self._platform.nodes[takes[0]]: sum(on.values())} if takes.size else {}
+        if takes.size:
+            return {self._platform.nodes[takes[0]]: sum(on.values())}
+        return {}
 
 
 def _limits(desired: DesiredProfile, platform: Platform) -> Limits:

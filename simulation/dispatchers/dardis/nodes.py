@@ -738,7 +738,10 @@ class NodeManagers:
         self.first = first
         self._generator = GENERATORS.index(generator)
         self._free = unlimited(nodes, resources)
-        self._limits = self._free if limits is None else limits
+        if limits is None:
+            self._limits = self._free
+        else:
+            self._limits = limits
         self._profile = Profile(
             np.ones(nodes, np.int64),
             np.full((nodes, ROOM), BEGIN, np.int64),

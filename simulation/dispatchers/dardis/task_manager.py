@@ -113,7 +113,9 @@ def attempts(
         allowed = calendar.allowed(low, high)
         if every and not allowed:
             opening = calendar.next_opening(low)
-            allowed = [] if opening is None else calendar.allowed(opening, opening + length)
+            allowed = []
+            if opening is not None:
+                allowed = calendar.allowed(opening, opening + length)
         if allowed:
             candidates = np.array(allowed, np.int64)
             yield Attempt(name, candidates, True, every)
@@ -156,12 +158,16 @@ class Calendar(NamedTuple):
         if self.daily:
             days = range(low // DAY - 1, high // DAY + 1)
             spans = _common(spans, ((d * DAY + a, d * DAY + b) for d in days for a, b in self.daily))
-        return _common(spans, self.own) if self.own else spans
+        if self.own:
+            return _common(spans, self.own)
+        return spans
 
     def next_opening(self, low: int) -> int | None:
         """Return the first time from ``low`` on at which the job may start; None if there is none in the next 400 days."""
         spans = self.allowed(low, low + FAR * DAY)
-        return spans[0][0] if spans else None
+        if spans:
+            return spans[0][0]
+        return None
 
 
 def _common(found: Iterable[tuple[int, int]], windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -547,7 +553,9 @@ class TaskManager:
             return None
         attempt = Attempt(placed.attempt, np.array(allowed, np.int64), placed.profile, False)
         moved = self._run(task, attempt, now, old)
-        return None if moved is None else placed._replace(placement=moved)
+        if moved is None:
+            return None
+        return placed._replace(placement=moved)
 
     def hold(self, placement: Placement) -> None:
         """Reserve nodes for a job that runs already."""
@@ -566,7 +574,9 @@ class TaskManager:
 
         ``old``: the placement of a planned job, which moves to an earlier start on its nodes.
         """
-        among = None if old is None else old.nodes
+        among = None
+        if old is not None:
+            among = old.nodes
         for _ in range(RESTARTS):
             placement = self._proposed(task, attempt, now, among)
             if placement is None or (old is not None and placement.start >= old.start):
@@ -579,7 +589,10 @@ class TaskManager:
             if old is not None:
                 self._confirmed(old._replace(now=now))
                 return None
-            every = np.flatnonzero(self._answering) if among is None else among
+            if among is None:
+                every = np.flatnonzero(self._answering)
+            else:
+                every = among
             among = np.setdiff1d(every, silent)
             if not among.size:
                 return None
@@ -589,11 +602,17 @@ class TaskManager:
         """Run phases 1 to 4; return where the job would start."""
         if self._transport.silent.size > self.costs.silent:
             self._exclude_silent()
-        asked = int(np.count_nonzero(self._answering)) if among is None else among.size
+        if among is None:
+            asked = int(np.count_nonzero(self._answering))
+        else:
+            asked = among.size
         if not asked:
             return None
         starts = attempt.starts
-        responses = starts if attempt.every else min(starts, number_of_responses(task.units, starts, asked))
+        if attempt.every:
+            responses = starts
+        else:
+            responses = min(starts, number_of_responses(task.units, starts, asked))
         key = task.key ^ int(attempt.windows[0, 0]) & (2**62 - 1)
         request = Request(
             task.id,
@@ -621,7 +640,9 @@ class TaskManager:
         return Placement(task.id, start, start + task.duration, nodes, units, task.request, now)
 
     def _chosen(self, offers: Offers, units: int, key: int) -> tuple[int, Ints, Ints]:
-        most = 1 if self._one_per_node else units
+        most = 1
+        if not self._one_per_node:
+            most = units
         return choose(offers.node, offers.low, offers.high, offers.fit, units, most, self._policy, key)
 
     def _confirmed(self, placement: Placement) -> Ints:

@@ -110,7 +110,9 @@ class InProcess:
 
     def next_move(self, moves: Moves, first: int, now: int) -> int:
         """Pass over the jobs whose nodes have no room before their starts."""
-        return self._managers[0].next_move(moves, first, now) if len(self._managers) == 1 else first
+        if len(self._managers) == 1:
+            return self._managers[0].next_move(moves, first, now)
+        return first
 
     def confirm(self, placement: Placement) -> Ints:
         """Let the chosen nodes reserve; all do."""
@@ -121,7 +123,9 @@ class InProcess:
     def post(self, event: Event) -> Ints:
         """Deliver an event."""
         full = [m.receive(event) for m in self._managers]
-        return full[0] if len(full) == 1 else np.sort(np.concatenate(full))
+        if len(full) == 1:
+            return full[0]
+        return np.sort(np.concatenate(full))
 
 
 Connect = Callable[[Ints, str, Limits | None], Transport]
@@ -352,8 +356,13 @@ class Processes:
         self.traffic = Traffic()
         for k in range(count):
             a, b = self._edges[k : k + 2]
-            own = None if limits is None else limits._replace(curve=limits.curve[a:b])
-            last = None if fault is None or fault[0] != k else fault[1]
+            own = None
+            if limits is not None:
+                own = limits._replace(curve=limits.curve[a:b])
+            if fault is None or fault[0] != k:
+                last = None
+            else:
+                last = fault[1]
             self._held[k].append(packed(Setup(capacity[a:b], generator, own, a, last)))
         self._send(None, range(count))
         if self.silent.size:
@@ -375,7 +384,10 @@ class Processes:
     def confirm(self, placement: Placement) -> Ints:
         """Confirm a placement; the processes of chosen nodes acknowledge it."""
         began = time.perf_counter()
-        nodes = placement.nodes if placement.to is None else np.intersect1d(placement.nodes, placement.to)
+        if placement.to is None:
+            nodes = placement.nodes
+        else:
+            nodes = np.intersect1d(placement.nodes, placement.to)
         chosen = self._of(nodes)
         self._hold(placement, np.setdiff1d(self._of(placement.to), chosen))
         silent = np.setdiff1d(nodes, _together(self._send(placement, chosen)))
@@ -394,7 +406,10 @@ class Processes:
 
     def _of(self, nodes: Ints | None) -> Ints:
         """Return the processes that have any of these nodes, or any node; without silent ones."""
-        owners = np.arange(self._answers.size) if nodes is None else np.unique(self._process[nodes])
+        if nodes is None:
+            owners = np.arange(self._answers.size)
+        else:
+            owners = np.unique(self._process[nodes])
         return np.asarray(owners[self._answers[owners]])
 
     def _hold(self, message: Message, processes: Iterable[int]) -> None:
@@ -405,7 +420,9 @@ class Processes:
 
     def _send(self, message: Message | None, processes: Iterable[int]) -> list[Answer]:
         """Send a message, with those that were held, and return the answers in the order of the nodes."""
-        data = b"" if message is None else packed(message)
+        data = b""
+        if message is not None:
+            data = packed(message)
         packets = {int(k): b"".join((*self._held[k], data)) for k in processes}
         if not packets:
             return []
@@ -811,7 +828,10 @@ class Unreliable:
 
     def ask(self, request: Request) -> Offers:
         """Collect the offers that are neither lost nor late."""
-        asked = np.arange(self._nodes) if request.nodes is None else request.nodes
+        if request.nodes is None:
+            asked = np.arange(self._nodes)
+        else:
+            asked = request.nodes
         reached = asked[self._arrives(REQUEST, request.job, asked, self._lost)]
         offers = self._below.ask(request._replace(nodes=reached))
         back = np.zeros(self._nodes, np.bool_)
@@ -833,7 +853,10 @@ class Unreliable:
 
     def confirm(self, placement: Placement) -> Ints:
         """Confirm on the nodes that the message reaches; return the chosen nodes whose acknowledgement is missing."""
-        sent = np.arange(self._nodes) if placement.to is None else placement.to
+        if placement.to is None:
+            sent = np.arange(self._nodes)
+        else:
+            sent = placement.to
         reached = sent[self._arrives(CONFIRMATION, placement.job, sent, self._lost)]
         self._below.confirm(placement._replace(to=reached))
         back = reached[self._arrives(ACKNOWLEDGEMENT, placement.job, reached, self._missed)]
@@ -992,10 +1015,14 @@ class Network:
         """
 
         def connect(capacity: Ints, generator: str, limits: Limits | None) -> Transport:
-            fault = self._faulty() if faults else None
+            fault = None
+            if faults:
+                fault = self._faulty()
             return Processes(link, capacity, generator, limits, self.timer or TIMER, fault)
 
-        return unreliable(self.lost, self.late, seed, connect) if faults and (self.lost or self.late) else connect
+        if faults and (self.lost or self.late):
+            return unreliable(self.lost, self.late, seed, connect)
+        return connect
 
 
 NETWORKS: Registry[Network] = Registry("network", "", {transport: partial(Network, transport) for transport in LINKS})
