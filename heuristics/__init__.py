@@ -100,18 +100,6 @@ LATER = {  # module: its names
 }
 INNER = {  # the same for names that other files of schedlab read; they are not public
     "clock": ("Clock", "KernelStopped", "running"),
-    "lagrangian": (
-        "DualStopped",
-        "base_rows",
-        "chosen_rows",
-        "exact_bound",
-        "items_of",
-        "maximal_sets",
-        "no_sets",
-        "rounded_down",
-        "uniform",
-        "whole_prices",
-    ),
     "list_scheduling": ("Joins", "order_by", "tiny"),
     "method": ("fields_of", "from_text"),
     "relaxation": ("improve_placed",),

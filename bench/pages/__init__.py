@@ -112,6 +112,6 @@ def _environment() -> Environment:
 INNER = {  # module: names that several files read; they are not public
     "figures": ("grouped_bars",),
     "panels": ("FrontierPoint", "Frame", "add_legend", "draw_histogram", "node_curves"),
-    "report": ("TALL", "content_of", "report_grids", "write_latex", "write_report"),
+    "report": ("content_of", "write_latex", "write_report"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -219,25 +219,25 @@ class Recorded:
         The time at which it left the queue without having run: it was cancelled there, or the log ended.
     priority : int or None
         Its last priority.
-    cpus : int or None
-        The CPUs that it had in all, where that is not what its units ask for, which have equal shares, rounded up.
     nodes : str
         Its nodes, as written: ``n[1-4,7]``.
     state, reason : str
         Its last state; why it waited last.
     attempts : tuple of RecordedAttempt
         Earlier attempts to run it.
+    cpus : int or None
+        The CPUs that it had in all, where that is not what its units ask for, which have equal shares, rounded up.
     """
 
     start: int | None = None
     eligible: int | None = None
     cancelled: int | None = None
     priority: int | None = None
-    cpus: int | None = None
     nodes: str = ""
     state: str = ""
     reason: str = ""
     attempts: tuple[RecordedAttempt, ...] = ()
+    cpus: int | None = None
 
 
 NUMBERS = (

@@ -8,6 +8,6 @@ __all__ = ["Mode", "Project", "Resource", "Task"]
 INNER = {  # module: names that other packages of schedlab read; they are not public
     "display": ("TaskRow",),
     "formulations": ("exclusive_sets", "part_formulation"),
-    "objectives": ("OBJECTIVES",),
+    "verification": ("OBJECTIVES",),
 }
 __getattr__ = names_later(__name__, inner=INNER)

@@ -18,7 +18,6 @@ INNER = {  # module: names that several files of this package read; they are not
         "words_for",
     ),
     "priority": ("JobPriorities",),
-    "replay": ("What", "recorded_events"),
     "state": ("ENDED", "REQUEUE_DELAY", "RUNNING", "SlurmStart", "SlurmState", "Victim"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

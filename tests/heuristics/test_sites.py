@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import base_rows, first_solution, items_of
+from schedlab.heuristics import first_solution
+from schedlab.heuristics.lagrangian import base_rows, items_of
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue, Running, Schedule
 from schedlab.models.dispatch import NotPlaced
 from small_sites import FEATURES, may_use, optimum, random_site, violations

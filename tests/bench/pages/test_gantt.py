@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from report_records import made
 from schedlab.bench.kinds.project import fields
-from schedlab.bench.pages.report import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, content_of, packed, tikz
+from schedlab.bench.pages import content_of
+from schedlab.bench.pages.report import LEVELS, TALL, TOO_LARGE, best_runs, charts_of, packed, tikz
 from schedlab.bench.records import Instances
 from schedlab.bench.statistics import sample_of
 from schedlab.heuristics import first_solution

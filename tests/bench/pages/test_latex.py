@@ -5,8 +5,17 @@ import re
 
 import pytest
 from report_records import made
-from schedlab.bench.pages import content_of, report_grids, write_latex
-from schedlab.bench.pages.report import LIBRARIES, MOST_BOXES, WHOLE, figures_grid, packed, rows_of_boxes, tikz
+from schedlab.bench.pages import content_of, write_latex
+from schedlab.bench.pages.report import (
+    LIBRARIES,
+    MOST_BOXES,
+    WHOLE,
+    figures_grid,
+    packed,
+    report_grids,
+    rows_of_boxes,
+    tikz,
+)
 from schedlab.models.gantt import Bar, Closed, Gantt, Mark, Row
 
 NAMES = r"a_b%c&d#e{f}g\h~i^j<k>$l"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import schedlab as sl
 from heuristics.lagrangian.small import OBJECTIVES, optimum, random_problem
-from schedlab.heuristics import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.heuristics.branch_and_bound import JOBS, branch_and_bound, can_branch, tables_of
+from schedlab.heuristics.lagrangian import chosen_rows, items_of, no_sets, whole_prices
 from schedlab.instances import generators
 from schedlab.models import Chunk, Dispatch, Job, NodeGroup, Platform, Queue
 from schedlab.models.profiles import flat

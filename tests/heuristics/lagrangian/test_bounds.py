@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import (
+from schedlab.heuristics import uniform
+from schedlab.heuristics.lagrangian import (
     DualStopped,
     base_rows,
+    candidates,
     chosen_rows,
     exact_bound,
     items_of,
     maximal_sets,
     no_sets,
     rounded_down,
-    uniform,
+    roundings,
     whole_prices,
 )
-from schedlab.heuristics.lagrangian import candidates, roundings
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
 
 from .small import OBJECTIVES, fits, optimum, random_problem, second_by_second

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from schedlab import WrongValue
 from schedlab.bench.cli.calibrate import sentences_on_starts
+from schedlab.bench.replays.case import fitted
 from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.formats import sacct_trace
 from schedlab.instances.sites import read_site
@@ -24,9 +25,8 @@ from schedlab.simulation import (
     priority_begin,
     slurm_jobs,
 )
-from schedlab.simulation.features import fitted
+from schedlab.simulation.slurm import SlurmState
 from schedlab.simulation.slurm.calibration import NodeChange, What, node_changes, recorded_history
-from schedlab.simulation.slurm.state import SlurmState
 from shared_data import DATA
 from simulation.slurm.small_slurm import job, log_of, ran, settings, site
 
@@ -216,7 +216,7 @@ def test_what_is_not_obeyed_is_named() -> None:
 @pytest.mark.parametrize(
     ("given", "named"),
     [
-        ({"select_type": "linear"}, "SelectType=select/linear (nodes are chosen as by cons_tres)"),
+        ({"select_type": "linear"}, "SelectType=select/linear (whole nodes are chosen as by cons_tres)"),
         ({"select_parameters": ("cr_socket",)}, "SelectTypeParameters=cr_socket"),
         ({"priority_type": "multifactor", "priority_flags": ("incr_only",)}, "PriorityFlags=incr_only"),
         ({"usage_reset_period": "daily"}, "PriorityUsageResetPeriod=daily"),
