@@ -19,8 +19,8 @@ import contextlib, io, json, sys
 from schedlab.bench.cli.app import main
 if sys.argv[2] == "inside":
     from in_process import Inside
-    from schedlab.bench.runs import local_executor
-    local_executor.Child = Inside
+    from schedlab.bench.runs import executors
+    executors.Child = Inside
 done = []
 for words in json.loads(sys.argv[1]):
     text = io.StringIO()

@@ -120,8 +120,9 @@ def test_the_table_has_the_figures_of_the_records(results, page):
     for kept in (json.loads(p.read_text()) for p in results.glob("*.json")):
         row = re.search(rf"<tr><th>{kept['method']}</th>(.*?)</tr>", page).group(1)
         cells = [re.sub("<.*?>", "", c) for c in row.split("</td>")]
-        assert cells[0] == f"{kept['metrics']['wait_mean']:,.0f}"
-        assert cells[1] == f"{kept['metrics']['wait_max']:,.0f}"
+        assert cells[0] == f"{kept['metrics']['jobs']}"
+        assert cells[1] == f"{kept['metrics']['wait_mean']:,.0f}"
+        assert cells[2] == f"{kept['metrics']['wait_max']:,.0f}"
         assert f"mean wait {kept['metrics']['wait_mean'] / 3600:,.2f} h" in page
     assert '<td class="best">' in page
 
