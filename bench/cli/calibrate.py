@@ -284,7 +284,7 @@ def calibrate(
     log: Annotated[Path, typer.Argument(help="log of the site, such as the output of sacct -D --parsable2 -o ALL")],
     replays: Annotated[
         int, typer.Option(min=1, help="free replays, which differ in what no log records", rich_help_panel=RUNS)
-    ] = 8,
+    ] = 16,
     seed: Annotated[int, typer.Option(min=0, help="random seed of the replays", rich_help_panel=RUNS)] = 0,
     page: Annotated[
         Path | None,

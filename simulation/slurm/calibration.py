@@ -240,7 +240,7 @@ def calibrate(
     events: Sequence[NodeEvent] | None = None,
     begin: int | None = None,
     within: int = WITHIN,
-    replays: int = 8,
+    replays: int = 16,
     seed: int = 0,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Calibration:
