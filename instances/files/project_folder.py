@@ -84,7 +84,7 @@ def _objective(settings: Table) -> str:
     objective = settings.text("objective", MAKESPAN)
     try:
         terms(objective)
-    except UnknownName as e:
+    except (UnknownName, WrongValue) as e:
         settings.add_fault("objective", f"an objective: {e}", objective)
         return MAKESPAN
     return objective

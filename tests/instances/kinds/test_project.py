@@ -302,6 +302,11 @@ def without_zeros(task: Task) -> Task:
             SETTINGS.replace("\nsource", "\nobjective = 'lateness'\nsource"),
             ("instance.toml", 3, "objective"),
         ),
+        (
+            "instance.toml",
+            SETTINGS.replace("\nsource", "\nobjective = '1_000*makespan'\nsource"),
+            ("instance.toml", 3, "objective"),
+        ),
         ("instance.toml", SETTINGS + "breaks = [[4, 4]]\n", ("instance.toml", 13, "resources[2].breaks")),
         ("instance.toml", SETTINGS + "suspends = 1\n", ("instance.toml", 13, "resources[2].suspends")),
         ("instance.toml", "permutation = 3\n" + SETTINGS, ("instance.toml", 1, "permutation")),
