@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import schedlab as sl
 from draws import some_now
-from schedlab.heuristics import uniform
 from schedlab.heuristics.lagrangian import (
     DualStopped,
     base_rows,
@@ -19,6 +18,7 @@ from schedlab.heuristics.lagrangian import (
     no_sets,
     rounded_down,
     roundings,
+    uniform,
     whole_prices,
 )
 from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
