@@ -26,3 +26,17 @@ def test_bounds_without_a_start_are_refused_and_no_crash(bench, data):
     assert (code, found["status"], found["cause"]) == (0, "unavailable", "unavailable"), out + err
     assert found["message"].startswith("bounds needs a start, as multi-sgs supports only projects whose rules")
     assert bench("verify", "out")[0] == 0
+
+
+def test_the_instance_that_a_method_does_not_take_is_named(bench, data):
+    """Among several folders, and in a folder of instances; one instance alone needs no name."""
+    for words in (["data/idle", "data/tight"], ["data"]):
+        code, _, err = bench("run", *words, "--methods", "multi-sgs,cpsat:modes", "--time-limit", 5, "--out", "out")
+        assert code == 2 and "tight: the method 'multi-sgs' does not take this project problem" in err
+    code, _, err = bench("run", "data/tight", "--methods", "multi-sgs", "--time-limit", 5, "--out", "out")
+    assert code == 2 and "tight: the" not in err and "does not take this project problem" in err
+
+
+def test_a_method_that_no_instance_of_several_knows_is_named_without_one(bench, data):
+    code, _, err = bench("run", "data", "--methods", "multi-sgz", "--time-limit", 5, "--out", "out")
+    assert code == 2 and "idle" not in err and "multi-sgs" in err
