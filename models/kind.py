@@ -431,6 +431,21 @@ def register_formulation(kind: str, name: str, formulation: Formulation) -> None
     FORMULATIONS.register(f"{kind}.{name}", formulation, replace=True)
 
 
+def is_kept_by_kind(registered: str) -> bool:
+    """Return whether a registered formulation, such as "project.modes", is ignored: its kind has one of this name.
+
+    Examples
+    --------
+    >>> is_kept_by_kind("project.modes"), is_kept_by_kind("project.mine")
+    (True, False)
+    """
+    name_of_kind, _, name = registered.rpartition(".")
+    try:
+        return name_of_kind in kinds.KINDS and name in kinds.find(name_of_kind).formulations
+    except SchedlabError:  # the kind of a third party that cannot be imported; it is named as faulty
+        return False
+
+
 class Formulations(ByName[Callable[..., Encoding]]):
     """The formulations of a problem by name: those of its kind, then the registered ones.
 
