@@ -47,6 +47,7 @@ def _constructed(
 
 
 LNS_LATE = f"{__package__}.lns.search:warm_up_late"
+PLACED_TASKS = "projects whose rules can be together"
 
 # --- Dispatching and profit problems.
 
@@ -260,7 +261,7 @@ class Lns(Heuristic):
 
     name: ClassVar[str] = "lns"
     kinds: ClassVar[tuple[str, ...]] = (*PLACED, "project")
-    condition: ClassVar[str] = "dispatching and profit problems, and projects whose rules can be together"
+    condition: ClassVar[str] = f"dispatching and profit problems, and {PLACED_TASKS}"
     seeded: ClassVar[bool] = True
     unproved: ClassVar[tuple[str, ...]] = PLACED
     backend: str | None = field(default=None, metadata=BACKEND)
@@ -273,6 +274,13 @@ class Lns(Heuristic):
         if not _is_project(problem):
             return super().takes(problem)
         return problem.kind in cls.kinds and not cls.refused(problem)
+
+    @classmethod
+    def _condition_for(cls, problem: Problem) -> str:
+        """Return what it supports of projects, for a project; else its whole ``condition``."""
+        if _is_project(problem) and problem.kind in cls.kinds:
+            return PLACED_TASKS
+        return cls.condition
 
     @classmethod
     def refused(cls, problem: Problem) -> tuple[str, ...]:
@@ -485,8 +493,6 @@ class Backtracking(Heuristic):
 
 
 # --- Projects.
-
-PLACED_TASKS = "projects whose rules can be together"
 
 
 def _placed_tasks(problem: Problem) -> bool:

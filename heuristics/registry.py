@@ -105,10 +105,15 @@ class Heuristic(Method):
         return ()
 
     @classmethod
+    def _condition_for(cls, problem: Problem) -> str:
+        """Return the part of ``condition`` that concerns problems of this kind; without a method of its own, all of it."""
+        return cls.condition
+
+    @classmethod
     def _supported(cls, problem: Problem) -> str:
         """Return what it supports, and what of a problem it does not."""
         words = cls.refused(problem)
-        return f"supports only {cls.condition}" + (f"; this one has {', '.join(words)}" if words else "")
+        return f"supports only {cls._condition_for(problem)}" + (f"; this one has {', '.join(words)}" if words else "")
 
     @classmethod
     def warm_up(cls, problem: Problem) -> None:

@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeVar
 
 from .language import Model
 from .language.bounds import defined
+from .language.constraints import expressions_of, intervals_of
 from .language.data import NamedConstraint
+from .language.expressions import Interval, atoms_below
 from .words import MOST, how_many, with_short_repr
 
 # --- The removable elements of a problem: what ``schedlab.explain`` may name as a cause of infeasibility.
@@ -217,6 +219,31 @@ class ConstraintElements(Elements):
             if e in wanted and row is not None:
                 part.constraints.append(NamedConstraint(e.name, row))
         return part
+
+    def sentence(self, found: Sequence[Element]) -> str:
+        """Return the sentence that lists elements; of a model with a horizon, also the start windows that they meet."""
+        text = plain_sentence(found)
+        if self.model.declared_horizon is None:
+            return text
+        rows = zip(self._rows, self.model.constraints, strict=True)
+        met = dict.fromkeys(v for e, row in rows if e in found for v in _intervals_below(row))
+        windows = [f"{v.name} from {v.start_lo} to {v.start_hi}" for v in met if v.declared_windows is not None]
+        if not windows:
+            return text
+        more = ""
+        if len(windows) > MOST:
+            more = f", and {len(windows) - MOST} more"
+        return (
+            f"{text}; the horizon of the model is {self.model.horizon}, and the start windows are "
+            f"{', '.join(windows[:MOST])}{more}"
+        )
+
+
+def _intervals_below(row: NamedConstraint) -> list[Interval]:
+    """Return the intervals of a constraint, also those of its expressions."""
+    atoms = atoms_below(expressions_of(row.constraint))
+    of_atoms = [v for v in (getattr(atom, "interval", None) for atom in atoms) if isinstance(v, Interval)]
+    return [*intervals_of(row.constraint), *of_atoms]
 
 
 # --- A minimal subset of elements that have no solution together: the algorithm QuickXplain [Junker2004].

@@ -431,7 +431,22 @@ def register_formulation(kind: str, name: str, formulation: Formulation) -> None
     FORMULATIONS.register(f"{kind}.{name}", formulation, replace=True)
 
 
-class Formulations(ByName[Callable[[], Encoding]]):
+def is_kept_by_kind(registered: str) -> bool:
+    """Return whether a registered formulation, such as "project.modes", is ignored: its kind has one of this name.
+
+    Examples
+    --------
+    >>> is_kept_by_kind("project.modes"), is_kept_by_kind("project.mine")
+    (True, False)
+    """
+    name_of_kind, _, name = registered.rpartition(".")
+    try:
+        return name_of_kind in kinds.KINDS and name in kinds.find(name_of_kind).formulations
+    except SchedlabError:  # the kind of a third party that cannot be imported; it is named as faulty
+        return False
+
+
+class Formulations(ByName[Callable[..., Encoding]]):
     """The formulations of a problem by name: those of its kind, then the registered ones.
 
     Parameters
@@ -447,7 +462,7 @@ class Formulations(ByName[Callable[[], Encoding]]):
         The same: proofs about a problem use these alone.
     """
 
-    def __init__(self, problem: Problem, own: Mapping[str, Callable[[], Encoding]]) -> None:
+    def __init__(self, problem: Problem, own: Mapping[str, Callable[..., Encoding]]) -> None:
         super().__init__("formulation", {**own, **_added_to(problem, own)})
         self.own = own
 
@@ -455,12 +470,12 @@ class Formulations(ByName[Callable[[], Encoding]]):
         return one_line(f"Formulations({', '.join(self)})")
 
 
-def _added_to(problem: Problem, own: Mapping[str, object]) -> dict[str, Callable[[], Encoding]]:
+def _added_to(problem: Problem, own: Mapping[str, object]) -> dict[str, Callable[..., Encoding]]:
     """Return the registered formulations of the kind of a problem; a package cannot replace those of the kind.
 
     Raises WrongValue if one that was registered in this process has the name of one of the kind.
     """
-    added: dict[str, Callable[[], Encoding]] = {}
+    added: dict[str, Callable[..., Encoding]] = {}
     for registered in FORMULATIONS:
         kind, _, name = registered.rpartition(".")
         if kind != problem.kind:

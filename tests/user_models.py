@@ -64,10 +64,17 @@ def with_pyomo(compiled: Compiled, a: Interval, b: Interval) -> sl.Assignment:
 SOLVE = {"cpsat": with_cpsat, "highs": with_highs, "pyomo": with_pyomo, "cpo": with_cpo}
 
 
+def compiled(model: sl.Model, backend: str) -> Compiled:
+    """Compile a model; in the linear backends, each interval has a variable of its start only with order variables."""
+    if backend in ("highs", "pyomo"):
+        return sl.compile(model, backend, lowering="pairwise")
+    return sl.compile(model, backend)
+
+
 def answer(problem: sl.Dispatch, backend: str) -> sl.Schedule:
     """Return a verified schedule of the problem in which b starts after a has ended."""
     encoding, job = prepared(problem, "counts")
-    assignment = SOLVE[backend](sl.compile(encoding.model, backend), job["a"], job["b"])
+    assignment = SOLVE[backend](compiled(encoding.model, backend), job["a"], job["b"])
     schedule = encoding.read(assignment)
     assert encoding.model.check(assignment) == [] and problem.verify(schedule) == []
     return schedule

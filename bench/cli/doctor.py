@@ -118,10 +118,12 @@ def registries() -> list[Registry[Any]]:
 def third_parties() -> Iterator[tuple[bool, str]]:
     """Yield for each part of a third party, backends apart, whether it is faulty, and a text about it."""
     from ...errors import SchedlabError
-    from ...models.kind import KINDS, find
+    from ...models.kind import FORMULATIONS, KINDS, find, is_kept_by_kind
 
     for registry in registries():
         for name in () if registry is BACKENDS else registry.third_parties:
+            if registry is FORMULATIONS and is_kept_by_kind(name):
+                continue  # it is ignored, which is a trap
             try:
                 if registry is KINDS:
                     find(name)
@@ -196,11 +198,21 @@ def traps() -> Iterator[str]:
     own = os.environ.get("NUMBA_CACHE_DIR") is None and installed() is None
     if own and not _writable(Path(__file__).parents[2] / "heuristics"):
         yield "the folder heuristics is not writable: set NUMBA_CACHE_DIR, else the kernels are compiled again in every run"
+    yield from ignored()
+    if not is_memory_readable():
+        yield UNREADABLE
+
+
+def ignored() -> Iterator[str]:
+    """Yield for each part of a third party that has the name of one of schedlab, or of its kind, that it is ignored."""
+    from ...models.kind import FORMULATIONS, is_kept_by_kind
+
     for registry in registries():
         for entry in registry.ignored:
             yield f"the {registry.what} {described(entry)} is ignored: another one has this name"
-    if not is_memory_readable():
-        yield UNREADABLE
+    for name, entry in FORMULATIONS.third_parties.items():
+        if is_kept_by_kind(name):
+            yield f"the formulation {described(entry)} is ignored: the kind has one of this name"
 
 
 def _quota() -> float | None:

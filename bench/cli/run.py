@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from ...errors import SchedlabError
+from ...heuristics import NotForThisProblem
 from ...instances import Instance, UnknownInstance, names
 from ...instances.classic import READABLE, classic_form, is_classic, library_name
 from ...instances.files.reading import SETTINGS, content_of
@@ -311,7 +312,7 @@ def plans_of(chosen: Chosen, folder_of: Callable[[Instance], Path], notes: list[
 def planned(part: Part, notes: list[str], parts: Sequence[Part] = ()) -> list[list[Run]]:
     """Return the runs of each instance of a part; none for an instance whose methods are all for other ``parts``."""
     try:
-        return [plan(instance, path, part.request) for path, instance in part.instances]
+        return [_plan_of(part, path, instance) for path, instance in part.instances]
     except SchedlabError:
         kinds = {instance.problem.kind for _, instance in part.instances}
         elsewhere = _taken_by([other for other in parts if other is not part], part.request.methods or ())
@@ -332,6 +333,16 @@ def planned(part: Part, notes: list[str], parts: Sequence[Part] = ()) -> list[li
             )
         runs.append(plan(instance, path, replace(part.request, methods=own)) if own else [])
     return runs
+
+
+def _plan_of(part: Part, path: str, instance: Instance) -> list[Run]:
+    """Return the runs of an instance; among several ones, the error names the one that a method does not take."""
+    try:
+        return plan(instance, path, part.request)
+    except NotForThisProblem as e:
+        if len(part.instances) == 1:
+            raise
+        raise WrongUse(f"{instance.name}: {e}") from e
 
 
 def _taken_by(parts: Sequence[Part], methods: Sequence[str]) -> set[str]:

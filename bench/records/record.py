@@ -171,11 +171,16 @@ AGREE = 1e-6  # greatest relative difference of two equal objective values
 
 
 def outcome(problem: Problem, result: Result) -> Record:
-    """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data."""
+    """Return the fields of a record for a result; the schedule is verified and its objective recomputed from the data.
+
+    A result with an error has no schedule that is an answer; one that violates the problem is kept as the evidence.
+    """
     schedule = result.schedule
     violations = []
     if schedule is not None:
         violations = violations_of(problem, schedule)
+    if result.status == "error" and not violations:
+        schedule = None  # the start, or an earlier answer: that of the method was refused
     fields: Record = {
         "status": result.status,
         "objective": None,
@@ -195,7 +200,7 @@ def outcome(problem: Problem, result: Result) -> Record:
     if violations:
         fields["status"] = "error"
         fields["message"] = f"the schedule violates the problem: {violations[0].message}"
-    elif schedule is not None and result.status != "error":
+    elif schedule is not None:
         fields["objective"] = objective_of(problem, schedule)
         if not agree(fields["objective"], result.objective):
             fields["status"] = "error"

@@ -612,7 +612,7 @@ def faults_of(record: Mapping[str, Any], problem: Problem) -> list[str]:
     elif value is not None and record["status"] != "error" and not agree(value, record["objective"]):
         wrong.append(f"it has objective {record['objective']}, its schedule has {value}")
     schedule = None
-    if value is not None:
+    if value is not None and record["objective"] is not None:  # without an objective, there are no fields of the kind
         schedule = problem.read(record["schedule"])
     wrong += bench_kind(problem.kind).faults(problem, record, schedule)
     bound = record["bound"]

@@ -112,6 +112,7 @@ def _channel() -> Send:
 
 def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
     from ...backends import Incumbent, LoweringTooLarge, SolverUnavailable, backend
+    from ...heuristics import NotForThisProblem
     from ...instances import load
     from ...methods import parse_method
     from ...methods.portfolio import warm_up
@@ -147,7 +148,7 @@ def _solve(spec: dict[str, Any], send: Send, best: HandOver) -> dict[str, Any]:
                 run_composite, view.keep, lambda begin: send({"event": "composite", "composite": plain(begin)})
             )
         answer = run(problem, method, limits, on_incumbent, lambda: send({"event": "solved"}))
-    except (LoweringTooLarge, SolverUnavailable) as e:
+    except (LoweringTooLarge, SolverUnavailable, NotForThisProblem) as e:
         return {"status": "unavailable", "cause": "unavailable", "message": str(e)}
     known: dict[str, Any] = plain(answer)
     return known

@@ -57,8 +57,9 @@ if TYPE_CHECKING:
 
 MEANING = (
     "runs: problems x seeds that should exist; solved: runs with a verified schedule (proofs too); proven: runs with a proof; "
-    "lacking: runs without: f failed (an error, a crash, killed), r refused (no solver, or its licence does not admit the model), "
-    "u no schedule found, v not verified, m missing; time s: shifted geometric mean of the seconds to the goal in the title, the "
+    "lacking: runs without: f failed (an error, a crash, killed), r refused (no solver, its licence does not "
+    "admit the model, or the method does not take the problem), u no schedule found, v not verified, m missing; "
+    "time s: shifted geometric mean of the seconds to the goal in the title, the "
     "time limit for runs that do not reach it; scaled: time s over that of the quickest method; PAR2, PAR10: mean of the seconds, "
     "with 2 or 10 time limits for these runs; gap: mean gap to the best objective known, 100 % for runs without a verified "
     "schedule, with its 95 % bootstrap interval over the problems; to bound: to the best bound of all methods; to known: to the "

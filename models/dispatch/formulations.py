@@ -443,7 +443,11 @@ def above(resource: str, share: float) -> Need:
 
 
 def job_model(
-    problem: Dispatch, name: str, set_objective: SetObjective | None = None, before: int | None = None
+    problem: Dispatch,
+    name: str,
+    set_objective: SetObjective | None = None,
+    before: int | None = None,
+    horizon: int | None = None,
 ) -> JobModel:
     """Return a model with the intervals and the objective that all formulations share.
 
@@ -460,21 +464,26 @@ def job_model(
     before : int, optional
         A time in seconds. Jobs that may start at any time after their release (``startable_later``) become optional,
         and start before this time if they are present.
+    horizon : int, optional
+        The latest start in seconds. None: one that suffices for the problem, not for constraints that are added later.
 
     Returns
     -------
     JobModel
         The model.
     """
-    if before is None:
-        horizon = problem.horizon
+    if horizon is not None:
+        last = horizon
+    elif before is None:
+        last = problem.horizon
     else:
-        horizon = problem.horizon_from(before)
-    model = Model(f"{name} of {how_many(len(problem.jobs), 'job')}", horizon=horizon)
+        last = problem.horizon_from(before)
+    model = Model(f"{name} of {how_many(len(problem.jobs), 'job')}", horizon=last)
+    last = model.horizon
     jobs = []
     arrays = problem.job_arrays
     for j, size, release in zip(problem.jobs, arrays.duration.tolist(), arrays.release.tolist(), strict=True):
-        windows = problem.start_windows(j, horizon)
+        windows = problem.start_windows(j, last)
         optional = before is not None and startable_later(problem, j)
         if optional:
             windows = tuple((lo, min(hi, before - 1)) for lo, hi in windows if lo < before)  # type: ignore[operator]
@@ -482,10 +491,13 @@ def job_model(
         if not windows:
             model.add(v.start <= release - 1, f"job {j.id} can start nowhere in its windows")
         jobs.append(v)
-    until = horizon + max((v.size_hi for v in jobs), default=0)
+    until = last + max((v.size_hi for v in jobs), default=0)
     made = JobModel(problem, model, tuple(jobs), {}, Levels.of(problem, until))
     if set_objective is None:
-        set_cost(made, problem.costs, over=problem.over)
+        over = problem.over
+        if horizon is not None:
+            over = OverCost.of(problem, until)
+        set_cost(made, problem.costs, over=over)
     else:
         set_objective(made)
     if problem.limits:
@@ -644,9 +656,14 @@ def _add_places(b: JobModel, node: str, here: Sequence[Taken]) -> None:
     b.add_cumulative(rows, units, f"places of {node}", held)
 
 
-def units(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+def units(
+    problem: Dispatch,
+    set_objective: SetObjective | None = None,
+    before: int | None = None,
+    horizon: int | None = None,
+) -> Encoding:
     """Make the formulation with an optional interval per job, node and unit."""
-    b = job_model(problem, "units", set_objective, before)
+    b = job_model(problem, "units", set_objective, before, horizon)
     capacity = problem.platform.capacity
     class_of = problem.node_classes.of_node
     rows: dict[str, list[Taken]] = {n: [] for n in capacity}
@@ -793,9 +810,14 @@ def _rows(here: Iterable[tuple[Job, Interval, Integer]], need: Need) -> list[Dem
     return [DemandRow(v, amount, x) for j, v, x in here if (amount := need(j))]
 
 
-def counts(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+def counts(
+    problem: Dispatch,
+    set_objective: SetObjective | None = None,
+    before: int | None = None,
+    horizon: int | None = None,
+) -> Encoding:
     """Make the formulation with an integer number of units per job and node."""
-    b = job_model(problem, "counts", set_objective, before)
+    b = job_model(problem, "counts", set_objective, before, horizon)
     capacity = problem.platform.capacity
     class_of = problem.node_classes.of_node
     numbers = _count_variables(b, {n: (class_of[n], 1) for n in capacity})
@@ -833,13 +855,18 @@ def counts(problem: Dispatch, set_objective: SetObjective | None = None, before:
     return Encoding(b.model, read, write)
 
 
-def classes(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+def classes(
+    problem: Dispatch,
+    set_objective: SetObjective | None = None,
+    before: int | None = None,
+    horizon: int | None = None,
+) -> Encoding:
     """Make the relaxation with an integer number of units per job and class of equal nodes.
 
     Its bound is valid: the units of a class never exceed the sum of the capacities of its nodes, and of units that need
     more than 1/k of a node's amount of one resource, at most k - 1 run on a node at the same time.
     """
-    b = job_model(problem, "classes", set_objective, before)
+    b = job_model(problem, "classes", set_objective, before, horizon)
     platform = problem.platform
     known = problem.node_classes
     members = {f"class {c + 1}": (c, nodes) for c, nodes in enumerate(known.members)}
@@ -878,9 +905,14 @@ def classes(problem: Dispatch, set_objective: SetObjective | None = None, before
     return Encoding(b.model, lambda a: Schedule(b.read_starts(a)), write, relaxation=True)
 
 
-def pool(problem: Dispatch, set_objective: SetObjective | None = None, before: int | None = None) -> Encoding:
+def pool(
+    problem: Dispatch,
+    set_objective: SetObjective | None = None,
+    before: int | None = None,
+    horizon: int | None = None,
+) -> Encoding:
     """Make the relaxation with one cumulative per resource over the whole platform, and over each set of nodes of jobs."""
-    b = job_model(problem, "pool", set_objective, before)
+    b = job_model(problem, "pool", set_objective, before, horizon)
     platform = problem.platform
     ends = problem.returns.end.tolist()
     amounts_of = problem.job_arrays.amounts

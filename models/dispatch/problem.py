@@ -445,8 +445,12 @@ class Dispatch:
         return Dispatch(**{**values, **changes})
 
     @property
-    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name."""
+    def formulations(self) -> Mapping[str, Callable[..., Encoding]]:
+        """The formulations ``units`` and ``counts`` and the relaxations ``classes`` and ``pool``, by name.
+
+        ``formulations["counts"](horizon=H)`` lets the jobs start up to H, in seconds; without it, up to ``horizon``, which
+        suffices for the problem alone, and not for constraints that are added to the model.
+        """
         return formulations_of(self, ".dispatch.formulations:FORMULATIONS")
 
     def verify(self, schedule: Schedule) -> list[Violation]:

@@ -731,8 +731,8 @@ def _strengthen(b: JobModel, segments: Sequence[Segment]) -> None:
             )
 
 
-def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
-    def encoding(problem: Profit) -> Encoding:
+def _with_profit(make: Callable[..., Encoding]) -> Callable[..., Encoding]:
+    def encoding(problem: Profit, horizon: int | None = None) -> Encoding:
         within, moving = _earning(problem)
         fixed = Fixed(moving, 0.0, [0.0] * len(problem.segments))
 
@@ -740,7 +740,7 @@ def _with_profit(make: Callable[..., Encoding]) -> Callable[[Profit], Encoding]:
             profit_objective(problem, fixed)(b)
             _strengthen(b, problem.segments)
 
-        inner = make(within, declare, problem.horizon_end)
+        inner = make(within, declare, problem.horizon_end, horizon)
 
         def read(assignment: sl.Assignment) -> Schedule:
             return with_rest(problem, inner.read(assignment), with_nodes=not inner.relaxation)
@@ -764,7 +764,7 @@ def _earning(problem: Profit) -> tuple[Dispatch, list[int]]:
     return dispatch.replace(jobs=[dispatch.jobs[k] for k in kept]), kept
 
 
-FORMULATIONS: dict[str, Callable[[Profit], Encoding]] = {
+FORMULATIONS: dict[str, Callable[..., Encoding]] = {
     **{name: _with_profit(make) for name, make in OF_DISPATCH.items()},
     "fluid": fluid,
 }

@@ -768,7 +768,7 @@ class Profit:
         return replace(self, **changes)
 
     @property
-    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+    def formulations(self) -> Mapping[str, Callable[..., Encoding]]:
         """The formulations of ``Dispatch`` with the profit as objective, and the relaxation ``fluid``."""
         return formulations_of(self, ".profit.formulations:FORMULATIONS")
 

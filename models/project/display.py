@@ -378,6 +378,8 @@ class ProjectElements(Elements):
             part.tasks
         ) - 1:  # without one of them the rest is feasible: a path
             took = sum(t.shortest for t in part.tasks) + sum(delay for *_, delay in part.precedences)
+            if len(part.tasks) == 1:
+                return f"{tasks} takes {took}, but {listed(limits)}"
             return f"{tasks} follow one another and take {took} in all, but {listed(limits)}"
         having = [f"{r.capacity} of {r.name}" for r in of_conflict]
         order = []

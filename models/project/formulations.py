@@ -58,9 +58,9 @@ def modes(project: Project, horizon: int | None = None, exclusive: Iterable[Sequ
     return Encoding(tasks.model, tasks.read, tasks.write)
 
 
-def modes_with_lags(project: ProjectMax) -> Encoding:
-    """Make the formulation ``modes`` with a linear constraint per maximal lag."""
-    tasks = intervals(project)
+def modes_with_lags(project: ProjectMax, horizon: int | None = None) -> Encoding:
+    """Make the formulation ``modes`` with a linear constraint per maximal lag; the horizon is that of ``modes``."""
+    tasks = intervals(project, horizon)
     for first, second, most in project.lags:
         constraint = tasks.of_task[second].start <= tasks.of_task[first].start + most
         tasks.model.add(constraint, f"{first} -> {second} within {most}")
@@ -678,5 +678,5 @@ def _order(resource: Resource, fixed: Sequence[Done]) -> Iterator[tuple[str, str
         given[:] = [*kept, given[-1]]
 
 
-FORMULATIONS: dict[str, Callable[[Project], Encoding]] = {"modes": modes}
-WITH_LAGS: dict[str, Callable[[ProjectMax], Encoding]] = {"modes": modes_with_lags}
+FORMULATIONS: dict[str, Callable[..., Encoding]] = {"modes": modes}
+WITH_LAGS: dict[str, Callable[..., Encoding]] = {"modes": modes_with_lags}

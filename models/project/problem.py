@@ -330,8 +330,12 @@ class Project:
         return self.heads[task.name], end - self.tails[task.name] - duration
 
     @property
-    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
-        """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact)."""
+    def formulations(self) -> Mapping[str, Callable[..., Encoding]]:
+        """``modes``: an interval per task and, if it has several modes, an optional one per mode (exact).
+
+        ``formulations["modes"](horizon=H)`` lets the tasks end by H; without it, by ``horizon``, which suffices for the
+        project alone, and not for constraints that are added to the model.
+        """
         return formulations_of(self, ".project.formulations:FORMULATIONS")
 
     def verify(self, schedule: Schedule) -> list[Violation]:
@@ -645,7 +649,7 @@ class ProjectMax(Project):
                 raise ProblemError(f"maximal lag {first!r} -> {second!r}: it is {most}; at least 0 is expected")
 
     @property
-    def formulations(self) -> Mapping[str, Callable[[], Encoding]]:
+    def formulations(self) -> Mapping[str, Callable[..., Encoding]]:
         """``modes``: as for projects, with a linear constraint per maximal lag (exact)."""
         return formulations_of(self, ".project.formulations:WITH_LAGS")
 

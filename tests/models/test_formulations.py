@@ -12,6 +12,8 @@ import schedlab as sl
 from schedlab.models import Encoding, Item, Knapsack, PluginError, ProjectMax, WrongAnswer
 from schedlab.models.dispatch.formulations import counts
 from schedlab.models.kind import FORMULATIONS, UnknownKind, all_formulations, encoding_of, find
+from schedlab.models.profiles import Wish, profile_of
+from small_profits import half_a_day
 
 NODES = sl.Platform([sl.NodeGroup("n", 2, {"cores": 4})])
 JOBS = [sl.Job(name, k, 10 + k, 1 + k % 2, {"cores": 3}, "q") for k, name in enumerate("abcd")]
@@ -189,3 +191,78 @@ def test_fractional_and_other_wrong_values_name_the_formulation(part: str, broke
     with pytest.raises(PluginError) as raised:
         sl.solve(PROBLEM, method="cpsat:wrong", time_limit=10, warm_start=start)
     assert str(raised.value).startswith(f"the formulation dispatch.wrong: {part}: ") and said in str(raised.value)
+
+
+def _with_a_gap(problem: Any, name: str, delay: int, **arguments: int) -> Encoding:
+    """Return a formulation in whose model b starts at least this long after the end of a."""
+    encoding: Encoding = problem.formulations[name](**arguments)
+    interval = {v.name: v for v in encoding.model.intervals}
+    encoding.model.add(sl.end_before_start(interval["a"], interval["b"], delay=delay), "a gap")
+    return encoding
+
+
+PLAIN = sl.Project([sl.Task.single(name, 1, {"r": 1}) for name in "ab"], [sl.Resource("r", 2)])
+WAITING = sl.Dispatch(NODES, [sl.Job(n, 0, 10, 1, {"cores": 1}, "q") for n in "ab"], [sl.Queue("q", 60)], "waiting")
+LAGGED = ProjectMax(PLAIN.tasks, PLAIN.resources, PLAIN.precedences, lags=[("a", "b", 50)])
+
+
+@pytest.mark.parametrize("problem", [PLAIN, LAGGED])
+def test_a_wider_horizon_of_a_project_admits_an_added_constraint(problem: sl.Project) -> None:
+    """The usual horizon suffices for the project alone: a gap of 5 is infeasible within it, and not beyond it."""
+    assert problem.horizon == 2 and problem.verify(sl.models.Schedule({"a": 0, "b": 6})) == []
+    assert sl.solve(_with_a_gap(problem, "modes", 5).model, "cpsat", threads=1).status == "infeasible"
+    wider = _with_a_gap(problem, "modes", 5, horizon=10)
+    result = sl.solve(wider.model, "cpsat", threads=1)
+    assert (result.status, result.objective) == ("optimal", 7)
+    assert wider.read(result.assignment).start == {"a": 0, "b": 6}
+
+
+@pytest.mark.parametrize("name", ["counts", "units", "classes", "pool"])
+def test_a_wider_horizon_of_jobs_admits_an_added_constraint(name: str) -> None:
+    assert sl.solve(_with_a_gap(WAITING, name, 50).model, "cpsat", threads=1).status == "infeasible"
+    wider = _with_a_gap(WAITING, name, 50, horizon=100)
+    result = sl.solve(wider.model, "cpsat", threads=1)
+    assert (result.status, result.objective) == ("optimal", 60)
+    assert wider.read(result.assignment).start == {"a": 0, "b": 60}
+
+
+def test_a_wider_horizon_counts_the_use_above_a_soft_profile_to_its_end() -> None:
+    """Half of the cores is wished for, up to any time: what the second job uses above it costs also after the horizon."""
+    profile = profile_of(NODES, [Wish(0, "cores", 1.0), Wish(400, "cores", 0.0)], None)
+    soft = WAITING.replace(desired=profile, over_cost=3600.0)
+    gap = soft.horizon + 100
+    encoding = _with_a_gap(soft, "counts", gap, horizon=gap + 100)
+    result = sl.solve(encoding.model, "cpsat", threads=1)
+    schedule = encoding.read(result.assignment)
+    assert soft.value(schedule) > soft.replace(desired=None, over_cost=None).value(schedule) == gap + 10
+    assert result.objective == pytest.approx(soft.value(schedule))
+
+
+def test_jobs_that_must_run_in_a_profit_problem_take_a_wider_horizon() -> None:
+    """A deadline keeps both jobs in the problem; the second one starts after the usual horizon."""
+    jobs = [sl.Job(n, 0, 10, 1, {"cores": 1}, "q", deadline=10**7, power=100.0) for n in "ab"]
+    whole = half_a_day(2)
+    problem = whole.replace(dispatch=sl.Dispatch(whole.platform, jobs, [sl.Queue("q", 60)]))
+    gap = problem.horizon + 100
+    assert sl.solve(_with_a_gap(problem, "counts", gap).model, "cpsat", threads=1).status == "infeasible"
+    wider = _with_a_gap(problem, "counts", gap, horizon=gap + 100)
+    schedule = wider.read(sl.solve(wider.model, "cpsat", threads=1).assignment)
+    assert problem.verify(schedule) == [] and schedule.start["b"] >= schedule.start["a"] + 10 + gap
+
+
+def test_explain_names_the_windows_that_an_added_constraint_meets() -> None:
+    found = sl.explain(_with_a_gap(PLAIN, "modes", 5).model)
+    assert found.message == (
+        "this cannot hold: a gap; the horizon of the model is 2, and the start windows are a from 0 to 1, b from 0 to 1"
+    )
+
+
+def test_explain_names_windows_of_expressions_and_none_where_no_horizon_is_declared() -> None:
+    encoding = PLAIN.formulations["modes"]()
+    a, b = encoding.model.intervals
+    encoding.model.add(b.start - a.start >= 5, "a gap")
+    assert sl.explain(encoding.model).message.endswith("the start windows are b from 0 to 1, a from 0 to 1")
+    model = sl.Model("plain")
+    v = model.interval("v", size=1, start=(0, 3))
+    model.add(v.start >= 4, "late")
+    assert sl.explain(model).message == "this cannot hold: late"

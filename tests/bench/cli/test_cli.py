@@ -414,6 +414,25 @@ def test_the_doctor_finds_the_solvers_and_the_traps(monkeypatch):
     assert "OMP_NUM_THREADS=1" in out and "cores" in out and "memory" in out
 
 
+def test_the_doctor_says_that_a_formulation_with_a_name_of_ours_is_ignored(tmp_path):
+    """An entry point project.modes was listed as ok, although it is never called; project.mine is."""
+    info = tmp_path / "red_paint-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: red_paint\nVersion: 1.0\n")
+    lines = ["[schedlab.formulations]", "project.modes = red_paint:made", "project.mine = red_paint:made"]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    (tmp_path / "red_paint.py").write_text("def made(problem):\n    return None\n")
+    code = (
+        "from schedlab.bench.cli import doctor; print([t for _, t in doctor.third_parties() if 'red_paint' in t]); "
+        "print([t for t in doctor.ignored() if 'red_paint' in t])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    listed, ignored = done.stdout.splitlines()
+    assert "project.mine" in listed and "project.modes" not in listed
+    assert "project.modes" in ignored and "is ignored" in ignored and "project.mine" not in ignored
+
+
 @pytest.mark.parametrize(
     ("installed", "warned"), [("1.14.0", True), ("1.16.0", False), ("1.140.0", False), ("-", False)]
 )

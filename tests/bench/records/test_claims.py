@@ -7,7 +7,8 @@ import schedlab as sl
 from schedlab.bench import RunRequest, plan
 from schedlab.bench.records import Store, answer, plain
 from schedlab.bench.records.record import record
-from schedlab.instances import load
+from schedlab.bench.records.verify import faults_of
+from schedlab.instances import load, write
 
 METHODS = ["multi-search", "first-solution:est", "lagrangian"]
 ASKED = RunRequest(METHODS, time_limit=3.0, threads=1, at=43200, first=12)
@@ -120,3 +121,42 @@ def test_a_damaged_table_of_best_known_values_is_named_and_the_records_are_check
     code, out, err = bench("verify", folder)
     assert "best_known.csv" in out and "3 records, 3 valid, 0 not valid; other files with faults: 1" in out
     assert code == 0 and "Traceback" not in out + err  # as for a damaged manifest: the records are valid
+
+
+LACKING = """
+from schedlab.models.project.formulations import modes
+
+
+def lacking(problem):
+    encoding = modes(problem)
+    encoding.model.constraints = []
+    return encoding
+"""
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_run_whose_formulation_is_refused_leaves_a_valid_record_of_an_error(bench, tmp_path, monkeypatch):
+    """The start is a schedule, the better answer is none: the record said that it was verified, and was faulty itself."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lacks.py").write_text(LACKING)
+    tasks = [sl.Task.single(name, 3, {"r": 1}) for name in "ab"]
+    write(sl.Instance("two", "project", sl.Project(tasks, [sl.Resource("r", 1)]), description="two tasks"), "two")
+    run = ["run", "two", "--methods", "cpsat:lacks:lacking+warm", "--time-limit", 5, "--threads", 1, "--out", "out"]
+    bench(*run)
+    found = json.loads(next((tmp_path / "out").glob("*.json")).read_text())
+    assert found["status"] == "error" and "the formulation's answer is no schedule" in found["message"]
+    assert (found["objective"], found["schedule"], found["verified"]) == (None, None, None)
+    code, out, err = bench("verify", "out")
+    assert code == 0, out + err
+    assert "kept" in "".join(bench(*run)[1:])
+
+
+def test_a_record_of_a_refuted_bound_keeps_its_schedule_and_is_valid():
+    """It has no objective, so that it has no fields of its tasks either."""
+    problem = sl.Project([sl.Task.single(name, 3, {"r": 1}) for name in "ab"], [sl.Resource("r", 1)])
+    result = sl.solve(problem, method="multi-sgs", time_limit=5)
+    result.bound = 7.0
+    claimed = plain(answer(problem, result))
+    assert claimed["status"] == "error" and claimed["schedule"] is not None
+    complete = {"kind": "project", "method": "cpsat:modes", "time_limit": 5.0, "first_solution_s": None, "best_s": None}
+    assert faults_of({**complete, **claimed, "incumbents": []}, problem) == []

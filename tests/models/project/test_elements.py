@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import random_shops
@@ -207,3 +208,13 @@ def test_a_total_need_is_found_beside_a_resource_without_idle_time():
     resources = [sl.Resource("r", 1, no_idle=True), sl.Resource("n", 1, renewable=False)]
     found = sl.explain(sl.Project(tasks, resources), threads=1)
     assert found.minimal and elements(found) == {("resource", "n"), ("task", "a"), ("task", "b")}
+
+
+@pytest.mark.parametrize(
+    ("names_of_tasks", "said"),
+    [("a", "a takes 3, but the makespan is at most 2"), ("ab", "a and b follow one another and take 6 in all, but ")],
+)
+def test_one_task_takes_its_time_and_several_follow_one_another(names_of_tasks, said):
+    tasks = [sl.Task.single(name, 3) for name in names_of_tasks]
+    project = sl.Project(tasks, [], list(pairwise(names_of_tasks)))
+    assert said in sl.explain(project, objective_limit=3 * len(tasks) - 1).message

@@ -445,7 +445,8 @@ def test_a_task_is_left_out_where_it_costs_more_than_its_penalty() -> None:
         (
             "lns",
             {"resources": [Resource("m", 1, no_idle=True), Resource("n", 2)]},
-            "this one has no-idle resources beside resources of capacity above 1",
+            "the method 'lns' does not take this project problem: it supports only projects whose rules can be together; "
+            "this one has no-idle resources beside resources of capacity above 1; ",
         ),
         (
             "lns",
