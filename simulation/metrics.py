@@ -20,10 +20,20 @@ from ..models.comparing import hashable
 from ..models.dispatch.jobs import SiteRequest
 from ..models.platform import Platform
 from ..models.words import hint, how_many, with_short_repr
-from .curves import desired_figures, left_at, over_time, power_peak, queue_curve, share_used, usage, use_curve
+from .curves import (
+    amounts_in_use,
+    desired_figures,
+    left_at,
+    over_time,
+    power_peak,
+    queue_curve,
+    share_used,
+    usage,
+    use_curve,
+)  # fmt: skip
 from .dispatcher import Ended
 from .predictors import Accuracy, accuracy
-from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, ReplayData
+from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, NodeRanges, ReplayData
 from .users import accuracy_class, class_names, request_accuracy
 
 if TYPE_CHECKING:
@@ -999,6 +1009,7 @@ def metrics(simulation: ReplayData, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         bsld_floor=bsld_floor,
         history=s.history,
         left=left_at(s),
+        placement=s.placement,
     )
     measured = replace(measured, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
     if s.preemption is None:
@@ -1074,6 +1085,7 @@ def _measure(
     bsld_floor: float = BSLD_FLOOR,
     history: History | None = None,
     left: Ints | None = None,
+    placement: NodeRanges | None = None,
 ) -> Metrics:
     done = _completed(start, end, history)
     figures = job_figures(workload, start, end, expected, bsld_floor, history)
@@ -1098,7 +1110,7 @@ def _measure(
     makespan = None
     if finish is not None:
         makespan = finish - begin
-    used = _used(workload, platform, start, end, history)
+    used = _used(workload, platform, start, end, history, placement)
     if not platform:
         offered = dict.fromkeys(workload.resources)
     else:
@@ -1258,14 +1270,21 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
 
 
 def _used(
-    workload: Workload, platform: Platform | None, start: Ints, end: Ints, history: History | None
+    workload: Workload,
+    platform: Platform | None,
+    start: Ints,
+    end: Ints,
+    history: History | None,
+    placement: NodeRanges | None,
 ) -> dict[str, tuple[Ints, Ints]]:
     """Return resource -> curve of its use by all attempts; an empty dict without a platform."""
-    return {
-        r: usage(workload, r, start, end, history)
-        for r in (platform.resources if platform else ())
-        if r in workload.resources
-    }
+    curves = {}
+    if platform is not None:
+        for r in platform.resources:
+            if r in workload.resources:
+                amount = amounts_in_use(workload, r, platform, placement)
+                curves[r] = usage(workload, r, start, end, amount, history)
+    return curves
 
 
 def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:
