@@ -22,3 +22,17 @@ def test_a_log_in_swf_is_refused_in_one_line(tmp_path, monkeypatch, bench, comma
     code, out, err = bench(command[0], "log.swf", "--site", "site.toml", *command[1:], *asked)
     last = err[err.index("error: ") :]
     assert code == 2 and not out and why in " ".join(last.split()), out + err
+    assert "replays" not in err and "one step" not in err  # it is refused before the bar of the progress
+
+
+@pytest.mark.parametrize(
+    "command", [("calibrate",), ("whatif", "--change", "nodes.p * 2"), ("show",), ("simulate", "--dispatchers", "easy")]
+)
+def test_a_log_that_has_a_header_alone_has_no_job(tmp_path, monkeypatch, bench, command):
+    monkeypatch.chdir(tmp_path)
+    head = "JobID|Account|Partition|QOS|User|Submit|Start|End|Timelimit|NNodes|NCPUS|NodeList|State"
+    (tmp_path / "header.txt").write_text(f"{head}\n")
+    write_site(Site("s", [SiteNode("n1", 4)], [Partition("p", ("n1",), default=True)]), "site.toml")
+    code, out, err = bench(command[0], "header.txt", "--site", "site.toml", *command[1:])
+    text = " ".join((out + err).split())
+    assert code == 2 and "no job to replay" in text and "does not say" not in text, text
