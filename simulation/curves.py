@@ -622,7 +622,7 @@ def _curves(
     if _is_power(profile, resource):
         at, use = power_steps(runs_of(replay))
     else:
-        at, amount = usage(replay.workload, resource, replay.start, replay.end, replay.history)
+        at, amount = utilisation(replay, resource)
         use = amount.astype(np.float64)
     wish_at, wish = profile.totals(resource, begin, max(finish, begin + 1))
     inside = at[(at > begin) & (at < finish)]

@@ -2,7 +2,7 @@
 
 import pytest
 from schedlab.instances.sites import write_site
-from schedlab.models import Partition, Site, SiteNode
+from schedlab.models import Partition, PBSSettings, SchedulerSettings, Site, SiteNode
 
 RAN = "1 0 10 60 4 -1 -1 4 3600 -1 1 5 1 -1 -1 -1 -1 -1\n"
 LEFT = "2 5 30 -1 4 -1 -1 4 3600 -1 5 5 1 -1 -1 -1 -1 -1\n"  # cancelled while it waited: a time that is of the site
@@ -36,3 +36,19 @@ def test_a_log_that_has_a_header_alone_has_no_job(tmp_path, monkeypatch, bench, 
     code, out, err = bench(command[0], "header.txt", "--site", "site.toml", *command[1:])
     text = " ".join((out + err).split())
     assert code == 2 and "no job to replay" in text and "does not say" not in text, text
+
+
+@pytest.mark.parametrize(("kind", "other"), [("pbs", "slurm"), ("slurm", "pbs")])
+def test_the_rules_of_another_kind_of_site_are_refused_before_the_first_run(tmp_path, monkeypatch, bench, kind, other):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.swf").write_text("; UnixStartTime: 0\n" + RAN)
+    scheduler = {"pbs": PBSSettings(), "slurm": SchedulerSettings()}[kind]
+    parts = [Partition("p", ("n1",), default=True)]
+    write_site(Site("s", [SiteNode("n1", 4)], parts, kind=kind, scheduler=scheduler), "site.toml")
+    code, out, err = bench("simulate", "log.swf", "--site", "site.toml", "--dispatchers", f"{kind},{other}")
+    assert (
+        code == 2
+        and f"--dispatchers: dispatcher {other}" in " ".join(err.split())
+        and f"is one of {kind}" in " ".join(err.split())
+    ), out + err
+    assert not (tmp_path / "results").exists()
