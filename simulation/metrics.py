@@ -334,6 +334,25 @@ def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
     return workload.user, workload.users
 
 
+def _by_account(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
+    return _by_request(workload, "account")
+
+
+def _by_qos(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
+    return _by_request(workload, "qos")
+
+
+def _by_request(workload: Workload, name: str) -> tuple[Ints, Sequence[str]] | None:
+    """Return the values of a field of what jobs asked of their site, ``"none"`` without one; None for logs that record none."""
+    if workload.site is None:
+        return None
+    values = [str(getattr(request, name)) for request in workload.site.requests]
+    if not any(values):
+        return None
+    names, index = np.unique([value or "none" for value in values], return_inverse=True)
+    return index.astype(np.int64)[workload.site.request], [str(each) for each in names]
+
+
 def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     """Return the partitions; None for logs that record none.
 
@@ -466,13 +485,15 @@ def _by_user_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:
 GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]] = {
     "queue": _by_queue,
     "user": _by_user,
+    "account": _by_account,
+    "qos": _by_qos,
     "partition": _by_partition,
     "units": _by_units,
     "core-hours": _by_core_hours,
     "accuracy": _by_accuracy,
     "user-accuracy": _by_user_accuracy,
 }
-ADDED = ("core-hours", "accuracy", "user-accuracy")  # properties that older records lack
+ADDED = ("core-hours", "accuracy", "user-accuracy", "account", "qos")  # properties that older records lack
 CLASSES = ("units", "core-hours")  # the groupings that are meant by "class"
 
 
@@ -906,7 +927,7 @@ class Metrics:
 
         Parameters
         ----------
-        grouping : {"queue", "user", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
+        grouping : {"queue", "user", "account", "qos", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
             The property. ``"units"`` are classes by the number of units of a job (of CPUs, where the log tells how many it
             asked its site for), ``"core-hours"`` by cores * runtime, ``"accuracy"`` by runtime / walltime,
             ``"user-accuracy"`` by its mean over the jobs of the user.
