@@ -194,8 +194,8 @@ def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
     report = workload.report.and_also({"never started by the site, left out": len(dropped)}, dropped)
     if workload.site is not None:
         waited = int((workload.site.of_queue & (workload.recorded_start < 0) & kept).sum())
-        notes = [note_of_queue(waited) if note.endswith(IN_QUEUE) else note for note in report.notes]
-        report = replace(report, notes=notes)
+        notes = (note_of_queue(waited) if note.endswith(IN_QUEUE) else note for note in report.notes)
+        report = replace(report, notes=tuple(notes))
     return workload.keep(kept, report)
 
 
