@@ -15,7 +15,7 @@ from ..models.array_types import Floats, Ints
 from ..models.dispatch.jobs import DAY, Running
 from ..models.platform import LATEST
 from ..models.server_events import ServerEvent
-from ..models.words import how_many
+from ..models.words import how_many, similar
 from .files.reading import WorkloadError, whole_of
 from .logged import LIMIT_OF_PARTITION, LIMIT_OF_SITE, Preceding, TextColumn, Trace
 from .workload import WITHOUT_PREDECESSOR, Workload, later
@@ -83,8 +83,11 @@ def in_partitions(trace: Trace, names: Sequence[str]) -> Trace:
             shown = [
                 f"{n} ({trace.partition_numbers[n]})" if n in trace.partition_numbers else n for n in partition.names
             ]
+            meant = ""
+            if near := similar(name, partition.names):
+                meant = f"did you mean {' or '.join(near)}? "
             raise WorkloadError(
-                f"{trace.name}: no job is in the partition {name!r:.60}; the partitions are {', '.join(_first(shown, 40))}"
+                f"{trace.name}: no job is in the partition {name!r:.60}; {meant}the partitions are {', '.join(_first(shown, 40))}"
             )
     inside = np.isin(partition.index, [k for k, name in enumerate(partition.names) if name in wanted])
     others = Counter(partition.names[k] for k in partition.index[~inside].tolist())

@@ -365,6 +365,15 @@ def plain(name: str) -> str:
 
 # --- A log as its reader leaves it, and its repair.
 
+
+IN_QUEUE = "never ran and had a place in the queue until leaving it"
+
+
+def note_of_queue(jobs: int) -> str:
+    """Return the note on the number of jobs that never ran, and are jobs of a replay until they left the queue."""
+    return f"{how_many(jobs, 'job', ',')} {IN_QUEUE}"
+
+
 USUAL_EWT = 3600
 TASKS = re.compile(r"(\d+)_\[([\d,:%-]*)\]", re.ASCII)
 NO_WALLTIME = "walltime missing, the runtime is used instead"
@@ -567,7 +576,7 @@ class Trace:
         waited = self.site.of_queue & np.any([np.zeros(len(self), np.bool_), *self.unusable.values()], axis=0)
         until = np.maximum(self.site.cancelled - self.submit, 1)
         runtime = np.where(np.isfinite(self.walltime) & (self.walltime > 0), self.walltime, until)
-        note = f"{how_many(int(waited.sum()), 'job', ',')} never ran and hold a place in the queue until they left it"
+        note = note_of_queue(int(waited.sum()))
         units, request = self._spread(waited)
         return replace(
             self,

@@ -19,7 +19,7 @@ from ..models.desired_profile import POWER, DesiredProfile
 from .records import ReplayData, Runs, runs_of
 
 if TYPE_CHECKING:
-    from .records import History, ReplayData
+    from .records import History, NodeRanges, ReplayData
 
 
 from dataclasses import dataclass
@@ -76,27 +76,14 @@ def utilisation(simulation: ReplayData, resource: str) -> tuple[Ints, Ints]:
     s = simulation
     if resource not in s.platform.resources:
         raise UnknownName("resource", resource, list(s.platform.resources))
-    p = s.placement
-    before = np.concatenate([[0], np.cumsum(np.maximum(p.high - p.low + 1, 0))])
-    return usage(s.workload, resource, s.start, s.end, s.history, before[p.first[1:]] - before[p.first[:-1]])
+    amount = amounts_in_use(s.workload, resource, s.platform, s.placement)
+    return usage(s.workload, resource, s.start, s.end, amount, s.history)
 
 
 def usage(
-    workload: Workload,
-    resource: str,
-    start: Ints,
-    end: Ints,
-    history: History | None = None,
-    nodes: Ints | None = None,
+    workload: Workload, resource: str, start: Ints, end: Ints, amount: Ints, history: History | None = None
 ) -> tuple[Ints, Ints]:
-    """Return the curve of the amount of a resource in use by all attempts and the jobs that run at the begin.
-
-    ``nodes``: the number of nodes of the last attempt of each job, shape (jobs,); None: each has one at least.
-    """
-    amount = workload.job_arrays.amounts[:, workload.resources.index(resource)]
-    each = workload.on_each_node([resource])[:, 0]
-    if each.any():
-        amount = amount + each * (1 if nodes is None else nodes)
+    """Return the curve of a resource in use by all attempts and the jobs that run at the begin; ``amount``: of each job."""
     if workload.running:
         held = [(r.true_end, r.job.units * r.job.request.get(resource, 0)) for r in workload.running]
         more = np.array(held, np.int64)
@@ -104,6 +91,44 @@ def usage(
         end = np.append(end, more[:, 0])
         amount = np.append(amount, more[:, 1])
     return use_curve(start, end, amount, history)
+
+
+def amounts_in_use(workload: Workload, resource: str, platform: Platform, placement: NodeRanges | None = None) -> Ints:
+    """Return the amount of a resource that each job uses, shape (jobs,).
+
+    A job with whole nodes has all CPUs of its nodes. One of whose CPUs the log recorded fewer than its equal units have, which
+    are rounded up, has as many as were recorded.
+
+    ``placement``: the nodes of the last attempt of each job; None: they are unknown, each job has one at least.
+    """
+    amount: Ints = workload.job_arrays.amounts[:, workload.resources.index(resource)]
+    each = workload.on_each_node([resource])[:, 0]
+    if each.any():
+        nodes: Ints | int = 1
+        if placement is not None:
+            nodes = _on_their_nodes(placement, np.ones(len(platform.nodes), np.int64))
+        amount = amount + each * nodes
+    if resource != "cores" or workload.site is None:
+        return amount
+    recorded = workload.site.cpus
+    amount = np.where((recorded >= 0) & (recorded < amount), recorded, amount)
+    whole = np.array([terms.whole_nodes for terms in workload.node_terms], np.bool_)[workload.node_term]
+    if placement is None or not whole.any():
+        return amount
+    of_node = {
+        name: vector[platform.resources.index("cores")] for vector, names in platform.classes.items() for name in names
+    }
+    cores = np.array([of_node[name] for name in platform.nodes], np.int64)
+    return np.where(whole, np.maximum(amount, _on_their_nodes(placement, cores)), amount)
+
+
+def _on_their_nodes(placement: NodeRanges, values: Ints) -> Ints:
+    """Return the sum over the nodes of each job of a value of each node, shape (jobs,)."""
+    up_to = np.concatenate([[0], np.cumsum(values)])
+    of_range = np.where(placement.high >= placement.low, up_to[placement.high + 1] - up_to[placement.low], 0)
+    before = np.concatenate([[0], np.cumsum(of_range)])
+    summed: Ints = before[placement.first[1:]] - before[placement.first[:-1]]
+    return summed
 
 
 def running(simulation: ReplayData) -> tuple[Ints, Ints]:
@@ -597,7 +622,7 @@ def _curves(
     if _is_power(profile, resource):
         at, use = power_steps(runs_of(replay))
     else:
-        at, amount = usage(replay.workload, resource, replay.start, replay.end, replay.history)
+        at, amount = utilisation(replay, resource)
         use = amount.astype(np.float64)
     wish_at, wish = profile.totals(resource, begin, max(finish, begin + 1))
     inside = at[(at > begin) & (at < finish)]

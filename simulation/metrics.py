@@ -20,10 +20,20 @@ from ..models.comparing import hashable
 from ..models.dispatch.jobs import SiteRequest
 from ..models.platform import Platform
 from ..models.words import hint, how_many, with_short_repr
-from .curves import desired_figures, left_at, over_time, power_peak, queue_curve, share_used, usage, use_curve
+from .curves import (
+    amounts_in_use,
+    desired_figures,
+    left_at,
+    over_time,
+    power_peak,
+    queue_curve,
+    share_used,
+    usage,
+    use_curve,
+)  # fmt: skip
 from .dispatcher import Ended
 from .predictors import Accuracy, accuracy
-from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, ReplayData
+from .records import PREEMPTED_BY, REQUEUED, Attempt, History, ModelSizes, NodeRanges, ReplayData
 from .users import accuracy_class, class_names, request_accuracy
 
 if TYPE_CHECKING:
@@ -324,6 +334,25 @@ def _by_user(workload: Workload) -> tuple[Ints, Sequence[str]]:
     return workload.user, workload.users
 
 
+def _by_account(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
+    return _by_request(workload, "account")
+
+
+def _by_qos(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
+    return _by_request(workload, "qos")
+
+
+def _by_request(workload: Workload, name: str) -> tuple[Ints, Sequence[str]] | None:
+    """Return the values of a field of what jobs asked of their site, ``"none"`` without one; None for logs that record none."""
+    if workload.site is None:
+        return None
+    values = [str(getattr(request, name)) for request in workload.site.requests]
+    if not any(values):
+        return None
+    names, index = np.unique([value or "none" for value in values], return_inverse=True)
+    return index.astype(np.int64)[workload.site.request], [str(each) for each in names]
+
+
 def _by_partition(workload: Workload) -> tuple[Ints, Sequence[str]] | None:
     """Return the partitions; None for logs that record none.
 
@@ -456,13 +485,15 @@ def _by_user_accuracy(workload: Workload) -> tuple[Ints, Sequence[str]]:
 GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]] = {
     "queue": _by_queue,
     "user": _by_user,
+    "account": _by_account,
+    "qos": _by_qos,
     "partition": _by_partition,
     "units": _by_units,
     "core-hours": _by_core_hours,
     "accuracy": _by_accuracy,
     "user-accuracy": _by_user_accuracy,
 }
-ADDED = ("core-hours", "accuracy", "user-accuracy")  # properties that older records lack
+ADDED = ("core-hours", "accuracy", "user-accuracy", "account", "qos")  # properties that older records lack
 CLASSES = ("units", "core-hours")  # the groupings that are meant by "class"
 
 
@@ -896,7 +927,7 @@ class Metrics:
 
         Parameters
         ----------
-        grouping : {"queue", "user", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
+        grouping : {"queue", "user", "account", "qos", "partition", "units", "core-hours", "accuracy", "user-accuracy"}
             The property. ``"units"`` are classes by the number of units of a job (of CPUs, where the log tells how many it
             asked its site for), ``"core-hours"`` by cores * runtime, ``"accuracy"`` by runtime / walltime,
             ``"user-accuracy"`` by its mean over the jobs of the user.
@@ -999,6 +1030,7 @@ def metrics(simulation: ReplayData, bsld_floor: float = BSLD_FLOOR) -> Metrics:
         bsld_floor=bsld_floor,
         history=s.history,
         left=left_at(s),
+        placement=s.placement,
     )
     measured = replace(measured, desired=desired_figures(s, s.desired), power_peak=power_peak(s))
     if s.preemption is None:
@@ -1074,6 +1106,7 @@ def _measure(
     bsld_floor: float = BSLD_FLOOR,
     history: History | None = None,
     left: Ints | None = None,
+    placement: NodeRanges | None = None,
 ) -> Metrics:
     done = _completed(start, end, history)
     figures = job_figures(workload, start, end, expected, bsld_floor, history)
@@ -1098,7 +1131,7 @@ def _measure(
     makespan = None
     if finish is not None:
         makespan = finish - begin
-    used = _used(workload, platform, start, end, history)
+    used = _used(workload, platform, start, end, history, placement)
     if not platform:
         offered = dict.fromkeys(workload.resources)
     else:
@@ -1258,14 +1291,21 @@ def _decisions(decisions: Decisions | None) -> DecisionMetrics:
 
 
 def _used(
-    workload: Workload, platform: Platform | None, start: Ints, end: Ints, history: History | None
+    workload: Workload,
+    platform: Platform | None,
+    start: Ints,
+    end: Ints,
+    history: History | None,
+    placement: NodeRanges | None,
 ) -> dict[str, tuple[Ints, Ints]]:
     """Return resource -> curve of its use by all attempts; an empty dict without a platform."""
-    return {
-        r: usage(workload, r, start, end, history)
-        for r in (platform.resources if platform else ())
-        if r in workload.resources
-    }
+    curves = {}
+    if platform is not None:
+        for r in platform.resources:
+            if r in workload.resources:
+                amount = amounts_in_use(workload, r, platform, placement)
+                curves[r] = usage(workload, r, start, end, amount, history)
+    return curves
 
 
 def _percentiles(figures: JobFigures) -> dict[str, tuple[float, ...]]:

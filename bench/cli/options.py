@@ -290,7 +290,7 @@ class Replaying:
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="also tables of the largest groups of jobs: queue, user, partition, units, core-hours, class (units and "
+            help="also tables of the largest groups of jobs: queue, user, account, qos, partition, units, core-hours, class (units and "
             "core-hours), accuracy (runtime / walltime of the job), user-accuracy (mean over the jobs of its user), "
             "separated by commas",
             rich_help_panel=RESULTS,

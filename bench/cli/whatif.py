@@ -24,6 +24,7 @@ from ...instances.files.writing import to_csv, write_whole
 from ...instances.log_preparation import cancellations
 from ...instances.sites import site_text
 from ...instances.sites.changes import parse_change, with_changes
+from ...instances.sites.slurm_conf import DEFAULT_INTERVAL, LONGEST_INTERVAL, whole
 from ...instances.workload import Workload
 from ...models.array_types import Bools, Floats, Ints
 from ...models.node_states import NodeEvent
@@ -156,7 +157,7 @@ PRINTED = ("partition", "account")  # on the terminal; page and CSV have users, 
 
 
 def rounded_numbers(site: Site, changes: Sequence[str]) -> Iterator[str]:
-    """Yield what a reader must know of changes that multiply the nodes of a partition by a number that gives no whole one.
+    """Yield what a reader must know of numbers that are taken as others: nodes that are no whole ones, intervals of backfilling.
 
     Examples
     --------
@@ -170,6 +171,13 @@ def rounded_numbers(site: Site, changes: Sequence[str]) -> Iterator[str]:
             exact = len(site.partition(change.name).nodes) * float(change.value)
             if not exact.is_integer():
                 yield f"{change.text}: {exact:g} nodes, taken as {round(exact)}"
+        if change.field.replace("_", "").lower() == "bfinterval" and change.sign == "=" and change.value != "-1":
+            asked = whole(change.value)
+            if not 1 <= asked <= LONGEST_INTERVAL:
+                yield (
+                    f"{change.text}: Slurm takes its default of {DEFAULT_INTERVAL} s for what is not within 1 to "
+                    f"{LONGEST_INTERVAL:,} s; -1: no backfilling"
+                )
 
 
 PRIORITIES = (  # settings of the multifactor priority beside its weights
@@ -343,9 +351,12 @@ def remarks(comparison: VariantComparison, not_modelled: Mapping[str, Sequence[s
         sometimes = [f"{job} ({times})" for job, times in lost.items() if times < replays]
         if always:
             jobs = how_many(len(always), "job", ",", verb="start")
-            lines.append(
-                f"{title}: {jobs} in none of its replays, but in all of those of the site {comparison.title(first)}: {_some(always)}"
-            )
+            if replays == 1:
+                jobs = how_many(len(always), "job", ",")
+                where = f"without a start in its one replay, with one in that of the site {comparison.title(first)}, which may be chance"
+            else:
+                where = f"in none of its replays, but in all of those of the site {comparison.title(first)}"
+            lines.append(f"{title}: {jobs} {where}: {_some(always)}")
         if sometimes:
             jobs = how_many(len(sometimes), "job", ",", verb="start")
             lines.append(

@@ -94,6 +94,7 @@ def prepared(request: ReplayRequest, task: RunTask, notes: Console) -> Prepared:
         where = str(instance.path or request.path)
     case = replay_case(request.path, request.view, settings[0], drop_impossible, instance)
     print_workload(case, notes)
+    check_rules(request.dispatchers, case)
     check_limits(case, request.caps)
     check_preemption(request.path, case, settings)
     if request.replay.network is not None:
@@ -101,6 +102,20 @@ def prepared(request: ReplayRequest, task: RunTask, notes: Console) -> Prepared:
     check_energy(case, settings[0])
     folder = task.out or Path("results") / name
     return Prepared(case, (folder, planned_runs(name, request.path, where, request, task)))
+
+
+def check_rules(dispatchers: Sequence[str], case: ReplayCase) -> None:
+    """Raise WrongUse for a dispatcher that follows the rules of another kind of site than that of the replays, or of none."""
+    from ...simulation.dispatchers.registry import check_dispatcher
+
+    for name in dispatchers:
+        named = check_dispatcher(name)
+        if named.dispatcher.partition(":")[0] not in ("slurm", "pbs"):
+            continue
+        try:
+            named.make().on(case.site)
+        except WrongValue as e:
+            raise WrongUse(f"--dispatchers: {e}") from e
 
 
 def carry_out(request: ReplayRequest, task: RunTask, tables: Console, notes: Console) -> int:

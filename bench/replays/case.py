@@ -788,12 +788,14 @@ def on_nodes_asked_for(workload: Workload) -> Workload:
 def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workload:
     """Return the jobs of a log that can be put on the nodes of a site as recorded, with those that were cancelled waiting.
 
-    Jobs that Slurm refuses for their reservations or their GPUs, and that never started, are left out. Raises WorkloadError, WrongUse.
+    Jobs that Slurm refuses for their reservations or their GPUs, and that never started, are left out. Raises WorkloadError,
+    also for a log that has no job or names no nodes, and WrongUse.
     """
     from ...simulation.features.site_limits import with_one_set_of_features, without_refused
+    from ...simulation.slurm.jobs import check_nodes_named
 
     trace = read_log(path, replay)
-    if trace.site is None:
+    if trace.site is None and len(trace):
         raise WorkloadError(
             f"{trace.name} does not say what its jobs asked of their site (partition, account, QOS, nodes); expected a log such as "
             "the output of sacct"
@@ -801,6 +803,7 @@ def log_on_site(path: str | Path, replay: ReplaySettings, site: Site) -> Workloa
     unknown = replay.on_unknown or "keep"
     workload = with_one_set_of_features(fitted(trace.with_cancelled().workload, site, unknown, in_place=True), site)
     workload = without_refused(_within_nodes(workload, site, leave_out=unknown == "skip"), site)
+    check_nodes_named(workload)
     report = replace(
         workload.report, not_obeyed={w: n for w, n in workload.report.not_obeyed.items() if w != SEVERAL_NODES}
     )

@@ -24,7 +24,7 @@ from ...models.platform import ProblemError
 from ...models.site import TRES_LIMITS, Association, Licence, Limits, SchedulerSettings, Site, SiteNode
 from ...models.words import excerpt, hint, how_many
 from ..formats.slurm_values import hosts_of
-from .draft import Convert, Table, decimal
+from .draft import Convert, Table, decimal, meant
 from .sacctmgr import ASSOCIATION_KEYS, QOS_KEYS
 from .slurm_conf import NODE_KEYS, PARAMETERS, PARTITION_KEYS, SETTINGS, whole, yes_or_number
 
@@ -162,6 +162,9 @@ def _converted(change: Change, table: Table, what: str) -> tuple[str, Any]:
     entry = table.get(key) or by_field.get(key)
     if entry is None:
         known = sorted({name for name, _ in table.values()})
+        spelled = meant(key, table)
+        if spelled and "_" not in change.field:  # a name of Slurm's files, not one of ``Site``
+            raise change.wrong(f"{what} has no field {change.field!r}; did you mean {spelled}?")
         raise change.wrong(f"{what} has no field {change.field!r}; {hint(change.field.lower(), known)}")
     name, convert = entry
     return name, _value(change, name, convert)
@@ -198,7 +201,7 @@ def _combined(change: Change, before: Any, value: Any) -> Any:
     else:
         total = before - value
     if total < 0:
-        raise change.wrong(f"{change.field} is {before}; {value} cannot be taken from it")
+        raise change.wrong(f"{change.field} is {before:g}; {value:g} cannot be taken from it")
     return total
 
 

@@ -30,7 +30,7 @@ from ..arguments import (
 from ..comparing import hashable
 from ..platform import Platform, ProblemError
 from ..problem import part_name
-from ..words import how_many, with_short_repr
+from ..words import how_many, how_many_of, with_short_repr
 
 KINDS = (
     "after", "afterany", "afterok", "afternotok", "aftercorr", "afterburstbuffer", "expand", "singleton",
@@ -881,7 +881,7 @@ def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]
                 )
             if (known[request] if any(request) else units) < units:
                 tight = _tightest(platform, part, request)
-                refused.append((job, f"asks for {how_many(units, 'unit')} of {dict(part.request)}, but {tight}"))
+                refused.append((job, f"asks for {how_many(units, 'unit')} of {_amounts(part.request)}, but {tight}"))
                 break
         else:
             if len(shape) > 1:
@@ -892,12 +892,27 @@ def impossible(platform: Platform, jobs: Iterable[Job]) -> list[tuple[Job, str]]
     return refused
 
 
+def _amounts(request: Mapping[str, int]) -> str:
+    """Return amounts of resources in words; the unit of a resource that cannot be counted is not known.
+
+    >>> _amounts({"cores": 1, "memory": 64000, "gpus a100": 2})
+    '1 core, 64000 of memory, 2 gpus a100'
+    """
+    texts = []
+    for name, amount in request.items():
+        if name.partition(" ")[0].endswith("s"):
+            texts.append(how_many_of(amount, name))
+        else:
+            texts.append(f"{amount} of {name}")
+    return ", ".join(texts) or "nothing"
+
+
 def _tightest(platform: Platform, job: Job, request: tuple[int, ...]) -> str:
     for k, resource in enumerate(platform.resources):
         most = max(vector[k] for vector in platform.classes)
         if request[k] > most:
-            return f"no node has more than {most} {resource}"
+            return f"no node has more than {_amounts({resource: most})}"
         alone = sum(len(nodes) * (vector[k] // request[k]) for vector, nodes in platform.classes.items() if request[k])
         if request[k] and alone < job.units:
-            return f"the {resource} of the empty platform hold only {alone} of them"
+            return f"the empty platform has {resource} for only {alone} of them"
     return "too few nodes have all requested resources together"

@@ -20,6 +20,7 @@ import numpy as np
 from ...errors import WrongValue
 from ...instances.files.reading import WorkloadError
 from ...instances.formats.slurm_values import hosts_of
+from ...instances.logged import IN_QUEUE, note_of_queue
 from ...instances.site_columns import SiteColumns
 from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
@@ -191,6 +192,10 @@ def _without(workload: Workload, why: Mapping[int, str]) -> Workload:
     if not kept.any():
         raise NoJobStarts(f"{workload.name}: the site lets no job start; the first one {dropped[0][1]}")
     report = workload.report.and_also({"never started by the site, left out": len(dropped)}, dropped)
+    if workload.site is not None:
+        waited = int((workload.site.of_queue & (workload.recorded_start < 0) & kept).sum())
+        notes = (note_of_queue(waited) if note.endswith(IN_QUEUE) else note for note in report.notes)
+        report = replace(report, notes=tuple(notes))
     return workload.keep(kept, report)
 
 

@@ -150,9 +150,9 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
     ('7', 1200, 'chem', ('n3',))
     """
     site = check_asked(workload)
+    check_nodes_named(workload)
     offset = workload.unix_start or 0
     made = []
-    named = False
     for k, name in enumerate(workload.ids):
         start = -1
         if workload.recorded_start is not None:
@@ -175,7 +175,6 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 cancelled = end
         if not attempts and (cancelled is None or cancelled <= submit):
             continue
-        named = named or any(attempt.nodes for attempt in attempts)
         array, number, task = number_of(name, k)
         made.append(
             SlurmJob(
@@ -193,10 +192,6 @@ def slurm_jobs(workload: Workload) -> list[SlurmJob]:
                 priority=recorded.priority,
             )
         )
-    if any(job.attempts for job in made) and not named:
-        raise WorkloadError(
-            f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
-        )
     return sorted(made, key=lambda job: (job.submit, job.number, job.task))
 
 
@@ -207,6 +202,18 @@ def check_asked(workload: Workload) -> SiteColumns:
             f"the log {workload.name} does not say what its jobs asked of their site (partition, account, QOS, nodes)"
         )
     return workload.site
+
+
+def check_nodes_named(workload: Workload) -> None:
+    """Raise WorkloadError if jobs of a log ran, and it names no node of any of them."""
+    site = check_asked(workload)
+    ran = (workload.recorded_start >= 0) & ~site.of_queue
+    named = any(site.texts[k] for k in np.unique(site.nodes[ran]).tolist())
+    named = named or any(each.nodes for attempts in site.attempts.values() for each in attempts if each.start >= 0)
+    if ran.any() and not named:
+        raise WorkloadError(
+            f"{workload.name} does not name the nodes of its jobs; expected the column NodeList of sacct"
+        )
 
 
 def _sized(request: SiteRequest, workload: Workload, row: int) -> SiteRequest:

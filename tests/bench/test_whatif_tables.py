@@ -9,6 +9,7 @@ from schedlab.bench.cli.whatif import (
     effects,
     effects_grid,
     remarks,
+    rounded_numbers,
     variants,
     without_effect,
 )
@@ -96,6 +97,27 @@ def test_a_job_that_starts_in_no_replay_by_chance_is_not_said_to_be_lost():
     assert surely == "less: 1 job starts in none of its replays, but in all of those of the site as it is: j0"
     assert "in some of the 4 of the site as it is" in perhaps and perhaps.endswith("which may be chance: j1 (2)")
     assert left_out.startswith("3 jobs")
+
+
+def test_a_job_that_does_not_start_in_the_only_replay_may_be_chance():
+    before = np.full((1, SUBMIT.size), 100)
+    after = before.copy()
+    after[:, 0] = -1
+    comparison = VariantComparison([answer("", before), answer("less", after)], {})
+    said = remarks(comparison, {})[0]
+    assert (
+        said
+        == "less: 1 job without a start in its one replay, with one in that of the site as it is, which may be chance: j0"
+    )
+
+
+@pytest.mark.parametrize(("value", "told"), [("0", True), ("20000", True), ("45", False), ("-1", False), ("30", False)])
+def test_an_interval_of_backfilling_that_slurm_does_not_take_is_told(value, told):
+    place = Site("s", scheduler=SchedulerSettings(bf_interval=60))
+    change = f"scheduler.bf_interval = {value}"
+    said = list(rounded_numbers(place, [change]))
+    why = "Slurm takes its default of 30 s for what is not within 1 to 10,800 s; -1: no backfilling"
+    assert said == ([f"{change}: {why}"] if told else [])
 
 
 def test_each_column_has_a_name_of_its_own():

@@ -40,6 +40,8 @@ def test_jobs_of_other_partitions_are_left_out_and_counted(swf: Path, names: tup
 
 
 def test_an_unknown_partition_is_an_error_that_lists_the_others(swf: Path) -> None:
+    with pytest.raises(WorkloadError, match=r"in the partition 'bach'; did you mean batch\? the partitions are "):
+        open_trace(swf, partitions=("bach",))
     with pytest.raises(WorkloadError, match=r"no job is in the partition '5'; the partitions are .*large \(4\)"):
         open_trace(swf, partitions=["3", "5"])
     with pytest.raises(WorkloadError, match="queues cannot be taken from 'user'"):

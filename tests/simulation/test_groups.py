@@ -130,6 +130,16 @@ def test_core_hours_are_those_of_the_recorded_cpus_which_equal_shares_exceed(tmp
     assert core_hours(read_sacct(path)).tolist() == [32.0, 16.0, 7.0]
 
 
+def test_groups_by_account_and_qos_are_those_that_jobs_asked_for():
+    asked = [SiteRequest(account="chem", qos="high"), SiteRequest(account="bio"), SiteRequest(account="chem")]
+    jobs = [Job(f"j{k}", k, 60, 1, {"cores": 1}, "long", runtime=30, asked=each) for k, each in enumerate(asked)]
+    found = sl.simulate(sl.Dispatch(PLATFORM, jobs, QUEUES), "easy").metrics
+    assert {name: group.jobs for name, group in found.by("account").items()} == {"chem": 2, "bio": 1}
+    assert {name: group.jobs for name, group in found.by("qos").items()} == {"none": 2, "high": 1}
+    with pytest.raises(WrongArgument, match="the log does not record the account"):
+        recorded(log(FOUR, FOUR_STARTS), PLATFORM).by("account")
+
+
 def test_an_unknown_property_is_named():
     found = recorded(log(FOUR, FOUR_STARTS), PLATFORM)
     with pytest.raises(UnknownName, match="no grouping 'users'; did you mean user"):

@@ -7,11 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import schedlab as sl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schedlab.backends import UnknownName
 from schedlab.instances import Workload
-from schedlab.models import Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models import (
+    Dispatch,
+    Job,
+    NodeGroup,
+    Partition,
+    Platform,
+    Queue,
+    Recorded,
+    SchedulerSettings,
+    Site,
+    SiteNode,
+    SiteRequest,
+)
 from schedlab.simulation import Decisions, NodeRanges, Simulation
 from schedlab.simulation.curves import queue_length, utilisation
 from schedlab.simulation.metrics import metrics, recorded
@@ -278,3 +291,22 @@ def test_curves_say_at_every_second_what_a_count_says(replay):
         assert (np.diff(times) > 0).all()
         for t in range(int(times[0]), int(times[-1]) + 2):
             assert values[np.searchsorted(times, t, side="right") - 1] == count(t)
+
+
+def test_the_cores_in_use_are_those_that_jobs_hold_or_had():
+    """A job on a whole node of 4 cores asks for 2; 5 CPUs on 2 nodes are equal shares of 3, of which 5 are recorded."""
+    names = ("n1", "n2")
+    place = Site("s", [SiteNode(name, 4) for name in names], [Partition("p", names)], scheduler=SchedulerSettings())
+    whole = Job(
+        "1", 0, 10, 2, {"cores": 1}, "p", runtime=10, whole_nodes=True, asked=SiteRequest(exclusive="node", cpus=2)
+    )
+    shares = Job("2", 0, 10, 2, {"cores": 3}, "p", runtime=10, recorded=Recorded(start=0, nodes="n[1-2]", cpus=5))
+    for dispatcher in ("slurm", "easy"):
+        for job, used in ((whole, 4), (shares, 5)):
+            problem = Dispatch(place.platform(), [job], [Queue("p", 60)], durations="runtime")
+            run = sl.simulate(problem, dispatcher, site=place)
+            assert run.violations == [] and utilisation(run, "cores")[1].tolist() == [used, 0]
+            assert metrics(run).utilisation["cores"] == used / 8
+    log = Workload.of(Dispatch(place.platform(), [shares], [Queue("p", 60)]))
+    found = recorded(log, place.platform())
+    assert found is not None and found.utilisation["cores"] == 5 / 8

@@ -170,7 +170,7 @@ def test_missing_files_and_broken_text_are_faults(folder: Path) -> None:
 
 def test_a_job_that_never_fits_is_named_with_its_resource_or_left_out(folder: Path) -> None:
     edit(folder, "jobs.csv", "a,day,0,2,8,1", "a,day,0,3,8,1")
-    with pytest.raises(InstanceError, match=r"line 2, units: .*job a .*gpus of the empty platform hold only 2"):
+    with pytest.raises(InstanceError, match=r"line 2, units: .*job a .*the empty platform has gpus for only 2 of them"):
         load(folder)
     instance = load(folder, drop_impossible=True)
     assert [j.id for j in instance.jobs] == ["b"]

@@ -86,7 +86,10 @@ def test_the_parts_of_a_job_have_the_names_of_slurm():
         ([(1, {"cores": 1}), (1, {"cores": 0.5})], r"job 'h': chunk 1: request of 'cores' is 0.5"),
         ([(2, {"cores": 3}), (1, {"cores": 2})], "job 'h': its chunks do not fit the empty platform together"),
         ([(1, {"cores": 4}), (2, {"cores": 3})], "job 'h': its chunks need 10 cores together, the platform has 8"),
-        ([(1, {"cores": 1}), (3, {"gpus": 1})], "asks for 3 units of {'gpus': 1}, but the gpus of the empty platform"),
+        (
+            [(1, {"cores": 1}), (3, {"gpus": 1})],
+            "asks for 3 units of 1 gpu, but the empty platform has gpus for only 2 of them",
+        ),
         ([], "job 'h' has no chunks; at least one"),
     ],
 )
