@@ -7,7 +7,8 @@ in ``[times[k], times[k + 1])``, and 0 before ``times[0]``. All changes at one t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,15 +17,8 @@ from ..instances.workload import Workload
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compiled, internal
 from ..models.desired_profile import POWER, DesiredProfile
-from .records import ReplayData, Runs, runs_of
-
-if TYPE_CHECKING:
-    from .records import History, NodeRanges, ReplayData
-
-
-from dataclasses import dataclass
-
 from ..models.platform import Platform
+from .records import History, NodeRanges, ReplayData, Runs, runs_of
 
 
 def queue_length(simulation: ReplayData) -> tuple[Ints, Ints]:

@@ -204,10 +204,15 @@ class Intervals:
 
     def columns(self, v: Interval) -> IntervalColumns:
         """Return the columns of one interval, for users who add their own rows to the native model."""
-        p, z = self.presence[v.index], self.size[v.index]
-        return IntervalColumns(
-            p if p >= 0 else None, None, z if z >= 0 else None, range(0), np.zeros(0, dtype=np.int64)
-        )
+        presence = _column_or_none(self.presence[v.index])
+        size = _column_or_none(self.size[v.index])
+        return IntervalColumns(presence, None, size, range(0), np.zeros(0, dtype=np.int64))
+
+
+def _column_or_none(column: int) -> int | None:
+    if column < 0:
+        return None
+    return column
 
 
 # --- One integer column for the start of each interval, used by the pairwise and the energy lowering.

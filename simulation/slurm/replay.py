@@ -192,14 +192,18 @@ def _of_site(log: Workload, site: Site) -> Workload:
     kept = [k for k, name in enumerate(log.resources) if name in known]
     site_of_log = check_asked(log)
     reserved = {r.name for r in site.reservations}
+    # jobs start without a reservation that is not known
     requests = tuple(
         request if reserved.intersection(names_of_reservations(request)) else replace(request, reservation="")
         for request in site_of_log.requests
     )
-    log = replace(
-        log, site=replace(site_of_log, requests=requests)
-    )  # jobs start without a reservation that is not known
-    return replace(log, resources=tuple(log.resources[k] for k in kept), request=log.request[:, kept], chunks={})
+    return replace(
+        log,
+        site=replace(site_of_log, requests=requests),
+        resources=tuple(log.resources[k] for k in kept),
+        request=log.request[:, kept],
+        chunks={},
+    )
 
 
 def as_recorded(log: Workload, seed: int, phases: DrawnPhases) -> Workload:
