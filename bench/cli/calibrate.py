@@ -370,22 +370,14 @@ def show(result: Any, console: Console, explain: bool) -> None:
 
 
 def sentences_on_starts(result: Calibration) -> Iterator[str]:
-    """Yield which jobs are not compared: those that did not start in the record and in every replay."""
-    if result.not_compared:
-        lacking = len(result.not_compared)
-        if lacking == 1:
-            are = "is"
-            they = "it"
-        else:
-            are = "are"
-            they = "they"
-        yield (
-            f"{lacking:,} of {how_many(len(result.jobs) + lacking, 'job', ',')} that started in the record {are} not compared, as {they} "
-            f"did not start in every replay: {_first_of(result.not_compared)}"
-        )
+    """Yield which jobs did not start in the record, or not in every replay: they count as waiting until they were cancelled."""
+    counted = "counted as waiting until cancelled"
+    if result.not_replayed:
+        lacking = how_many(len(result.not_replayed), "job", ",")
+        yield f"{lacking} started in the record and not in every replay ({counted} there): {_first_of(result.not_replayed)}"
     if result.only_replayed:
-        count = how_many(len(result.only_replayed), "job", ",")
-        yield f"{count} started in a replay and not in the record: {_first_of(result.only_replayed)}"
+        further = how_many(len(result.only_replayed), "job", ",")
+        yield f"{further} started in a replay and not in the record ({counted} there): {_first_of(result.only_replayed)}"
 
 
 def _first_of(jobs: Sequence[str]) -> str:

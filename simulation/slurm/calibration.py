@@ -193,11 +193,12 @@ class Calibration:
     by : mapping of str to mapping of str to Agreement
         ``free`` for each partition, QOS, account and class of size.
     jobs : tuple of SlurmJob
-        The jobs that are compared: those that started in the record and in every replay.
+        The jobs that are compared: those that started in the record or in a replay.
     recorded, replayed : ndarray of float, shape (jobs,)
-        Their waits in s, before all their runs: as recorded, and the mean of the replays.
-    not_compared : tuple of str
-        Jobs that started in the record and are not compared, as they did not start in every replay.
+        Their waits in s, before all their runs: as recorded, and the mean of the replays. A job that did not start waited until
+        it was cancelled, or until the record ends: left out, it would take a long wait out of one side alone.
+    not_replayed : tuple of str
+        Jobs that started in the record and not in every replay.
     only_replayed : tuple of str
         Jobs that did not start in the record, and did in a replay.
     worst : tuple of LargeError
@@ -216,7 +217,7 @@ class Calibration:
     jobs: tuple[SlurmJob, ...]
     recorded: Floats
     replayed: Floats
-    not_compared: tuple[str, ...]
+    not_replayed: tuple[str, ...]
     only_replayed: tuple[str, ...]
     worst: tuple[LargeError, ...]
     verdict: str
@@ -295,23 +296,28 @@ def calibrate(
         on_progress(k + 1, replays + 1)
         runs.append(free_replay(log, site, events=changes, seed=seed + k, begin=begin, explain=k == 0))
     waits = np.array([run.waits(jobs) for run in runs])
-    both = ~np.isnan(recorded) & ~np.isnan(waits).any(axis=0)
-    mean = np.where(both, waits.mean(axis=0), np.nan)
-    lacking = ~np.isnan(recorded) & ~both
-    further = np.isnan(recorded) & ~np.isnan(waits).all(axis=0)
-    free = agreement(recorded[both], mean[both])
-    errors = np.where(both, np.abs(mean - recorded), -1.0)
+    started = ~np.isnan(recorded)
+    until = left_after(jobs)
+    lacking = started & np.isnan(waits).any(axis=0)
+    further = ~started & (waits < until).any(axis=0)
+    compared = started | further
+    recorded = np.where(started, recorded, until)
+    waits = np.where(np.isnan(waits), until, waits)
+    waits[:, ~started] = np.minimum(waits, until)[:, ~started]
+    mean = waits.mean(axis=0)
+    free = agreement(recorded[compared], mean[compared])
+    errors = np.where(compared, np.abs(mean - recorded), -1.0)
     order = np.argsort(-errors, kind="stable")[:WORST]
     return Calibration(
         one_step=one,
         free=free,
-        single=tuple(agreement(recorded[both], wait[both]) for wait in waits),
-        between=tuple(agreement(a[both], b[both]) for a, b in pairwise(waits)),
-        by=_by_group(jobs, recorded, mean, both),
-        jobs=tuple(job for job, compared in zip(jobs, both, strict=True) if compared),
-        recorded=recorded[both],
-        replayed=mean[both],
-        not_compared=tuple(jobs[k].id for k in np.flatnonzero(lacking)),
+        single=tuple(agreement(recorded[compared], wait[compared]) for wait in waits),
+        between=tuple(agreement(a[compared], b[compared]) for a, b in pairwise(waits)),
+        by=_by_group(jobs, recorded, mean, compared),
+        jobs=tuple(job for job, kept in zip(jobs, compared, strict=True) if kept),
+        recorded=recorded[compared],
+        replayed=mean[compared],
+        not_replayed=tuple(jobs[k].id for k in np.flatnonzero(lacking)),
         only_replayed=tuple(jobs[k].id for k in np.flatnonzero(further)),
         worst=tuple(
             LargeError(jobs[k].id, float(recorded[k]), float(mean[k]), runs[0].reasons.get(jobs[k].id, "None"))
@@ -321,6 +327,19 @@ def calibrate(
         verdict=_verdict(one, free),
         not_modelled=(*site.not_modelled, *not_obeyed(site), *_not_obeyed_requests(jobs), *_broken(runs)),
     )
+
+
+def left_after(jobs: Sequence[SlurmJob]) -> Floats:
+    """Return how long each job was there to be started, in s: until it was cancelled, or until the record ends.
+
+    >>> from schedlab.simulation import SlurmAttempt
+    >>> left_after([SlurmJob("1", "ana", 0, attempts=(SlurmAttempt(5, 50),)), SlurmJob("2", "ben", 10, cancelled=30)]).tolist()
+    [50.0, 20.0]
+    """
+    last = max(job.submit for job in jobs)
+    for job in jobs:
+        last = max([last, *(run.end for run in job.attempts)])
+    return np.array([(last if job.cancelled is None else job.cancelled) - job.submit for job in jobs], np.float64)
 
 
 def _broken(runs: Sequence[FreeReplay]) -> list[str]:
@@ -428,7 +447,7 @@ def _size(job: SlurmJob) -> str:
 
 
 def _by_group(
-    jobs: Sequence[SlurmJob], recorded: Floats, replayed: Floats, both: Bools
+    jobs: Sequence[SlurmJob], recorded: Floats, replayed: Floats, compared: Bools
 ) -> dict[str, dict[str, Agreement]]:
     keys: dict[str, Callable[[SlurmJob], str]] = {
         "partition": lambda job: ",".join(job.request.partitions),
@@ -440,8 +459,8 @@ def _by_group(
     for name, key in keys.items():
         names = np.array([key(job) for job in jobs])
         tables[name] = {
-            str(each): agreement(recorded[both & (names == each)], replayed[both & (names == each)])
-            for each in sorted(set(names[both]))
+            str(each): agreement(recorded[compared & (names == each)], replayed[compared & (names == each)])
+            for each in sorted(set(names[compared]))
         }
     return tables
 

@@ -209,7 +209,7 @@ def _of_site(log: Workload, site: Site) -> Workload:
 def as_recorded(log: Workload, seed: int, phases: DrawnPhases) -> Workload:
     """Return the jobs of a log as they were submitted first, with what happens within a second as it is drawn.
 
-    Jobs that were cancelled as they ran have their time limits: when they are cancelled is an event.
+    How long jobs that were cancelled would have run is drawn, too: when they are cancelled is an event.
 
     Parameters
     ----------
@@ -230,9 +230,36 @@ def as_recorded(log: Workload, seed: int, phases: DrawnPhases) -> Workload:
         log,
         submit=submit,
         release=np.where(held, log.release, submit) + later,
-        runtime=np.where(_cancelled_running(log), log.walltime, log.runtime) + longer,
+        runtime=_runtimes(log, random) + longer,
     )
     return rows.keep(np.argsort(submit, kind="stable"))
+
+
+def _runtimes(log: Workload, random: np.random.Generator) -> Ints:
+    """Return how long each job runs if nobody cancels it, shape (jobs,).
+
+    A job that was cancelled, in the queue or as it ran, would have taken a share of its time limit that nobody knows: it is
+    drawn among the shares of the jobs that ended by themselves, of those that are not smaller than what the job had run.
+    With its whole limit it would keep others waiting for longer than such jobs do.
+    """
+    ran = _cancelled_running(log)
+    unknown = ran | ~_started(log)
+    limited = np.isfinite(log.walltime) & (log.walltime > 0)
+    drawn = np.flatnonzero(unknown & limited)
+    ended = ~unknown & limited
+    shares = np.sort(np.minimum(log.runtime[ended] / log.walltime[ended], 1.0))
+    runtime = log.runtime.copy()
+    if not drawn.size:
+        return runtime
+    walltime = log.walltime[drawn]
+    had = np.where(ran, log.runtime, 0)[drawn]
+    first = np.searchsorted(shares, had / walltime)
+    left = shares.size - first
+    chosen = first + (random.random(drawn.size) * left).astype(np.int64)
+    # a job that had run for longer than all others takes its limit
+    share = np.append(shares, 1.0)[chosen]
+    runtime[drawn] = np.maximum(np.ceil(share * walltime), np.maximum(had, 1))
+    return runtime
 
 
 def recorded_events(log: Workload) -> list[ServerEvent]:
@@ -255,13 +282,19 @@ def _first_submissions(log: Workload) -> Ints:
     return submit
 
 
-def _cancelled_running(log: Workload) -> Bools:
-    """Return which jobs were cancelled as they ran, shape (jobs,)."""
+def _started(log: Workload) -> Bools:
+    """Return which jobs started in the record, shape (jobs,)."""
     if log.recorded_start is None:
         return np.zeros(len(log), np.bool_)
+    started: Bools = log.recorded_start >= 0
+    return started
+
+
+def _cancelled_running(log: Workload) -> Bools:
+    """Return which jobs were cancelled as they ran, shape (jobs,)."""
     site = check_asked(log)
     cancelled = np.array([text == CANCELLED for text in site.texts], np.bool_)[site.state]
-    of_log: Bools = cancelled & (log.recorded_start >= 0)
+    of_log: Bools = cancelled & _started(log)
     return of_log
 
 

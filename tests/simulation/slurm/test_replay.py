@@ -59,6 +59,23 @@ def test_submissions_and_ends_are_seen_in_their_second_or_in_the_next_one() -> N
     assert shares == pytest.approx(np.linspace(0, 1, 20), abs=0.2)
 
 
+def test_how_long_a_cancelled_job_would_have_run_is_drawn_from_the_jobs_that_ended() -> None:
+    place = site(scheduler=settings(scheduler_type="builtin"))
+    ended = [
+        job(k, limit=100, submit=k, attempts=ran(k, k + 10 * k, "n1")) for k in range(1, 6)
+    ]  # 10 to 50 % of the limit
+    waited = job(7, limit=1000, submit=7, cancelled=900)
+    cut_off = job(8, limit=200, submit=8, cancelled=68, attempts=ran(8, 68, "n1", state="CANCELLED"))  # after 30 %
+    longest = job(9, limit=100, submit=9, cancelled=89, attempts=ran(9, 89, "n1", state="CANCELLED"))  # after 80 %
+    log = log_of([*ended, waited, cut_off, longest], place)
+    seeds = range(60)
+    runtimes = np.array([as_recorded(log, seed, phases_of(place, seed)).runtime for seed in seeds])
+    assert {round(each, -2) for each in runtimes[:, 5].tolist()} == {100, 200, 300, 400, 500}
+    assert {round(each, -1) for each in runtimes[:, 6].tolist()} == {60, 80, 100}
+    assert set(runtimes[:, 7].tolist()) <= {100, 101}
+    assert np.abs(runtimes[:, :5] - log.runtime[:5]).max() <= 1
+
+
 def test_jobs_that_are_cancelled_in_the_queue_never_start() -> None:
     jobs = [
         job(1, 16, limit=100, attempts=ran(0, 90, "n[1-4]")),
