@@ -27,7 +27,7 @@ tour: $(READY)
 
 # byte code is written, also where the environment forbids it: the tests start many processes. worksteal: each of the two
 # takes neighbouring tests, which share fixtures, and takes over from the other one at the end
-test slow: export PYTHONDONTWRITEBYTECODE :=
+test slow speed: export PYTHONDONTWRITEBYTECODE :=
 test: $(READY)
 	$(BIN)/pytest tests -q -n 2 --dist worksteal -m "not slow and not known"
 
