@@ -43,6 +43,7 @@ from .words import hint, how_many, one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+LARGEST = 10**100  # of whole numbers: floats end at 1e308, and Python prints no more than 4,300 digits
 WORDS: dict[Any, tuple[str, str]] = {  # one, and in a list
     int: ("a whole number", "whole numbers"),
     float: ("a number", "numbers"),
@@ -217,6 +218,8 @@ def _with_types(function: Callable[..., Any], name: str, depth: _Depth, skip: tu
                 continue
             if isinstance(value, Iterator):
                 given[each] = value = tuple(value)
+            elif type(value) is int and not is_whole(value):
+                raise WrongValue(f"{each} of {name} {wrong(value)}")
             fault = _fault(value, known[each], depth)
             if fault is not None:
                 raise fault.error(f"{each} of {name}", known[each], _table(value, name if of_class else None))
@@ -580,15 +583,17 @@ def no_text(value: object) -> str:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether the value is an integer of Python or NumPy, and no bool.
+    """Return whether the value is an integer of Python or NumPy, no bool, and not beyond 1e100.
 
     Examples
     --------
     >>> import numpy as np
-    >>> [is_whole(v) for v in (3, np.int32(3), 3.0, True, None)]
-    [True, True, False, False, False]
+    >>> [is_whole(v) for v in (3, np.int32(3), 3.0, True, None, 10**5000)]
+    [True, True, False, False, False, False]
     """
-    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+    if type(value) is int:
+        return -LARGEST <= value <= LARGEST
+    return isinstance(value, Integral) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
 
 
 def is_real(value: object) -> TypeGuard[float]:
@@ -623,8 +628,11 @@ def rational(x: float | Fraction) -> Rational:
 
 
 def all_whole(values: Iterable[object]) -> bool:
-    """Return whether all values are of the type ``int`` exactly; this check is fast."""
-    return INT.issuperset(map(type, values))
+    """Return whether all values are of the type ``int`` exactly, and not beyond 1e100; this check is fast."""
+    numbers = list(values)
+    if not INT.issuperset(map(type, numbers)):
+        return False
+    return not numbers or (min(numbers) >= -LARGEST and max(numbers) <= LARGEST)  # type: ignore[type-var]
 
 
 def all_texts(values: Iterable[object]) -> bool:
@@ -663,8 +671,12 @@ def wrong(value: object, or_none: bool = False) -> str:
     'is 10.9; a whole number is expected'
     >>> wrong(10.0)
     'is 10.0, a float; a whole number is expected: write 10'
+    >>> wrong(10**5000)
+    'is an integer of 16610 bits; a whole number of at most 1e100 is expected'
     """
     expected = "a whole number"
+    if isinstance(value, int) and abs(value) > LARGEST:
+        expected += " of at most 1e100"
     if or_none:
         expected = "a whole number, or None,"
     if isinstance(value, Real) and not isinstance(value, Integral) and is_number(value) and value == int(value):
@@ -819,8 +831,10 @@ def all_fields_whole(records: Sequence[object], fields: Fields) -> bool:
     """Return whether no value of these records must be converted; it checks column by column: 33,000 jobs take 0.01 s."""
     if not all(all_whole(map(attrgetter(name), records)) for name in fields.one):
         return False
-    if not all(OPTIONAL.issuperset(map(type, map(attrgetter(name), records))) for name in fields.maybe):
-        return False
+    for name in fields.maybe:
+        column = list(map(attrgetter(name), records))
+        if not OPTIONAL.issuperset(map(type, column)) or not all_whole(x for x in column if x is not None):
+            return False
     for name in fields.amounts:
         column = list(map(attrgetter(name), records))
         if not {dict}.issuperset(map(type, column)):
