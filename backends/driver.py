@@ -788,9 +788,7 @@ def _with_horizon(conflict: Conflict, model: Model, backend: str, limits: Limits
     part = model.with_horizon(None)
     wanted = set(conflict.names or ())
     part.constraints = [c for c in part.constraints if c.name in wanted]
-    if any("objective" in name for name in wanted):
-        part.objectives = part.objectives
-    else:
+    if not any("objective" in name for name in wanted):
         part.objectives = []
     result = run(part, backend, Limits(left, limits.threads, limits.seed), conflict=False)
     if result.status not in ("optimal", "feasible", "unbounded"):

@@ -81,11 +81,8 @@ def _times(items: Items, now: int, size: int) -> tuple[int, Ints]:
         else:
             ends[-1] = max(ends[-1], begin + reach)
     ends = [min(end, size) for end in ends]
-    if len(firsts) == 1:
-        if size <= 2 * ends[0]:
-            ends[0] = size
-        else:
-            ends[0] = ends[0]
+    if len(firsts) == 1 and size <= 2 * ends[0]:
+        ends[0] = size
     entries = sum(end - first for first, end in zip(firsts, ends, strict=True))
     step = max(1, math.ceil(entries * (items.duration.size + items.jobs) / MOST))
     if ends == [size]:

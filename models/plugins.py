@@ -43,6 +43,26 @@ class PluginError(SchedlabError, RuntimeError):
     """A part of a third party that cannot be used. The message names it and says what is wrong."""
 
 
+@contextmanager
+def calling(who: str) -> Iterator[None]:
+    """Raise PluginError, with the name of a part and its method, for what it raises and is no error of schedlab.
+
+    Examples
+    --------
+    >>> with calling("destroy operator Half(): jobs"):
+    ...     1 / 0
+    Traceback (most recent call last):
+        ...
+    schedlab.models.plugins.PluginError: destroy operator Half(): jobs raised ZeroDivisionError: division by zero
+    """
+    try:
+        yield
+    except SchedlabError:
+        raise
+    except Exception as e:
+        raise PluginError(f"{who} raised {type(e).__name__}: {e}") from e
+
+
 def plain_name(what: str, name: str) -> None:
     """Raise WrongValue if a name has other characters than letters, digits and ``-_.``: others have a meaning in texts.
 
@@ -414,8 +434,13 @@ def is_false(answer: object) -> bool:
 
 
 def _array(answer: object) -> NDArray[np.generic] | None:
-    """Return the values as an array; None if they are no array: None, a text, a mapping, lists of different lengths."""
+    """Return the values as an array; None if they are no array: None, a text, a mapping, lists of different lengths.
+
+    An array with masked values is none, either: what is behind the mask is no value.
+    """
     if answer is None or isinstance(answer, str | bytes | dict | set | frozenset):
+        return None
+    if isinstance(answer, np.ma.MaskedArray) and np.ma.getmaskarray(answer).any():
         return None
     try:
         return np.asarray(answer)

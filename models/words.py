@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, FrozenInstanceError, fields, is_dataclass
 from typing import Any, NoReturn, TypeVar
 
 from ..errors import SchedlabError
@@ -293,7 +293,14 @@ def with_short_repr(record: type[T]) -> type[T]:
     (Log(name='a', lines=[1, 2]), Log(name='bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb...', lines=[5,000 int]))
     """
     record.__repr__ = _repr  # type: ignore[method-assign]
+    if "__slots__" in vars(record) and "__setattr__" in vars(record):
+        # of a frozen dataclass with slots; that of Python 3.11 ends in a TypeError for a name that is no field
+        record.__setattr__ = _unchanged  # type: ignore[assignment, method-assign]
     return record
+
+
+def _unchanged(record: object, name: str, value: object) -> None:
+    raise FrozenInstanceError(f"{name} of this {type(record).__name__} cannot be set; make a new one")
 
 
 def _repr(record: Any) -> str:

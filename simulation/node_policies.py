@@ -287,9 +287,7 @@ class FollowProfile:
 
     def begin(self, platform: Platform, switching: Switching, desired: DesiredProfile | None) -> None:
         """Take the profile of the replay, unless there is one already. Raises WrongValue if there is none."""
-        if self._own:
-            self.desired = self.desired
-        else:
+        if not self._own:
             self.desired = desired
         if self.desired is None:
             raise WrongValue(

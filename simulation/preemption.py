@@ -16,14 +16,14 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from ..backends.base import BACKENDS
-from ..errors import SchedlabError, WrongValue
+from ..errors import WrongValue
 from ..heuristics import HEURISTICS
 from ..instances.files.reading import Sheet, SheetRow
 from ..models import Checkpointing, Eviction, EvictionCandidate, EvictionPlan, NodeEvent
 from ..models.arguments import expect, is_number, is_whole, shown
 from ..models.comparing import hashable
 from ..models.platform import LATEST, Platform
-from ..models.plugins import PluginError
+from ..models.plugins import PluginError, calling
 from ..models.registry import Registry, Seconds, WholeSeconds
 from ..models.words import excerpt, how_many, with_short_repr
 
@@ -1123,12 +1123,8 @@ class Drop:
 
 def kept_by(requeue: Requeue, ran: int, job: str) -> int | None:
     """Return ``requeue.kept(ran)``, checked. Raises WrongValue."""
-    try:
+    with calling(f"requeue {requeue.name}: kept"):
         kept = requeue.kept(ran)
-    except SchedlabError:
-        raise
-    except Exception as e:
-        raise PluginError(f"requeue {requeue.name} raised in kept: {type(e).__name__}: {e}") from e
     if kept is not None and not (is_whole(kept) and 0 <= kept <= ran):
         raise WrongValue(
             f"requeue {requeue.name}: kept({ran}) is {excerpt(kept)} for job {job!r}; "

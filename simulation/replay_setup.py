@@ -197,9 +197,7 @@ def _start(
             if c >= 0:
                 state.opened[c] += 1  # a start counts the job no longer among the waiting ones of its calendars
         start_on(trace, state, j, places, parts[0].start)
-    if workload.begin is None:
-        state.clock[NOW] = state.clock[NOW]
-    else:
+    if workload.begin is not None:
         state.clock[NOW] = workload.begin
     state.clock[STARTED] = 0  # counts the starts of the replay
 

@@ -177,10 +177,7 @@ class TransitionsOfNeighbours(Copy):
                 for j in range(n):
                     if k not in (i, j):
                         detour = least[i][k] + max(1, c.intervals[k].size_lo) + least[k][j]
-                        if detour < least[i][j]:
-                            least[i][j] = detour
-                        else:
-                            least[i][j] = least[i][j]
+                        least[i][j] = min(least[i][j], detour)
         return NoOverlap(self.several(c.intervals), tuple(map(tuple, least)))
 
 

@@ -19,7 +19,7 @@ from ...models.arguments import checked, is_real, is_whole
 from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
 from ...models.deadline import Deadline
-from ...models.plugins import WrongAnswer, returned_numbers
+from ...models.plugins import WrongAnswer, calling, returned_numbers
 from ...models.words import excerpt, with_short_repr
 from ..clock import Clock
 from ..incumbents import Incumbents, OnIncumbent
@@ -248,7 +248,8 @@ class FirstOf:
 
 def _share_of(criterion: Stopping, progress: Progress) -> float:
     """Return the share of the search that is over by a criterion; raise WrongAnswer if it returns none."""
-    share = criterion.over(progress)
+    with calling(f"stopping criterion {excerpt(criterion)}: over"):
+        share = criterion.over(progress)
     if not is_real(share) or not share >= 0:
         why = f"over returned {excerpt(share)}; expected the share of the search that is over, a number of at least 0"
         raise WrongAnswer(f"stopping criterion {excerpt(criterion)}: {why}")
@@ -607,8 +608,10 @@ class TurnSearch(ABC):
     def tolerances(self, own: Acceptance, steps: int) -> Tolerances:
         """Return the tolerances of the next steps by the criterion of the search, or by the operator's own one."""
         criterion = self.acceptance or own
-        given = criterion.tolerances(steps, float(self.best_value), self.over, self.rng)
         who = f"acceptance criterion {excerpt(criterion)}: tolerances"
+        over = self.over
+        with calling(who):
+            given = criterion.tolerances(steps, float(self.best_value), over, self.rng)
         if not isinstance(given, tuple) or len(given) != 2:
             why = "expected Tolerances(over_current, over_best), two arrays with a number for each step"
             raise WrongAnswer(f"{who} returned {excerpt(given)}; {why}")
@@ -667,7 +670,9 @@ class TurnSearch(ABC):
 
     def take_turn(self, selection: Selection) -> None:
         """Let an operator take a turn. Raises Stopped."""
-        k = selection.select(self.histories, self.over, self.rng)
+        over = self.over
+        with calling(f"selection {excerpt(selection)}: select"):
+            k = selection.select(self.histories, over, self.rng)
         if not is_whole(k) or not 0 <= k < len(self.histories):
             why = f"select returned {excerpt(k)}; expected the index of an operator, 0 to {len(self.histories) - 1}"
             raise WrongAnswer(f"selection {excerpt(selection)}: {why}")
@@ -681,5 +686,3 @@ class TurnSearch(ABC):
             done = sum(len(history.turns) for history in self.histories)
             if gain > 0:
                 self._last_gain = done
-            else:
-                self._last_gain = self._last_gain

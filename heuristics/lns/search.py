@@ -48,7 +48,7 @@ from ...models.array_types import Floats, Ints
 from ...models.comparing import hashable
 from ...models.kind import WithProblem, given_problem
 from ...models.neighbourhood import Neighbourhoods
-from ...models.plugins import returned_indices, returned_numbers
+from ...models.plugins import calling, returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED, ScheduleArrays
 from ...models.words import excerpt, with_short_repr
 from ..arrays import Arrays, Placement
@@ -824,8 +824,10 @@ class OwnSchedule:
             jobs = self._checked(destroy, rng)
         keys = NO_KEYS
         if not isinstance(repair, InsertBy):
-            returned = repair.keys(self.seen, jobs, rng)
-            keys = returned_numbers(f"repair operator {excerpt(repair)}: keys", returned, jobs.size, "removed jobs")
+            who = f"repair operator {excerpt(repair)}: keys"
+            with calling(who):
+                returned = repair.keys(self.seen, jobs, rng)
+            keys = returned_numbers(who, returned, jobs.size, "removed jobs")
         return steps._replace(
             rows=np.array([DestroyRow(GIVEN)], float),
             destroy=np.zeros(1, np.int64),
@@ -850,7 +852,8 @@ class OwnSchedule:
     def _checked(self, destroy: Destroy, rng: np.random.Generator) -> Ints:
         """Return the jobs that an operator in Python chooses, at most ``most_jobs``. Raises WrongAnswer."""
         who = f"destroy operator {excerpt(destroy)}: jobs"
-        returned = destroy.jobs(self.seen, rng)
+        with calling(who):
+            returned = destroy.jobs(self.seen, rng)
         return returned_indices(who, returned, self.places.starts.size, "jobs")[: self.settings.most_jobs].copy()
 
     def _run(self, steps: Steps, known: Known) -> None:

@@ -237,8 +237,6 @@ def _with_bound(search: ProjectSearch, seconds: float, threads: int, seed: int) 
         result.bound = least
         if result.objective == least:
             result.status = "optimal"
-        else:
-            result.status = result.status
     return result
 
 

@@ -496,6 +496,8 @@ def contradictions(p: Dispatch) -> list[str]:
     for name, count in Counter([j.id for j in p.jobs] + [r.job.id for r in p.running]).items():
         if count > 1:
             faults.append(f"job {name!r} is listed {how_many(count, 'time')}")
+        if not name:
+            faults.append("a job has the empty id ''; a text of at least one character is expected")
     faults += [
         f"queue {n!r} is listed {how_many(c, 'time')}" for n, c in Counter(q.name for q in p.queues).items() if c > 1
     ]

@@ -30,20 +30,20 @@ It takes all parameters from the site of the replay; ``slurm:bf_interval=30:defa
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from ...errors import SchedlabError, WrongArgument, WrongValue
+from ...errors import WrongArgument, WrongValue
 from ...heuristics.kernels.events.rules import Planning
 from ...instances.workload import Workload
 from ...models import Platform
-from ...models.arguments import is_real, is_whole, named, shown
+from ...models.arguments import is_list, is_real, is_whole, named, shown
 from ...models.array_types import Floats, Ints
 from ...models.comparing import hashable
-from ...models.plugins import PluginError, WrongAnswer, explained
+from ...models.plugins import PluginError, WrongAnswer, calling, explained
 from ...models.registry import Registry, WholeSeconds
 from ...models.site import SchedulerSettings, Site
 from ...models.site_rules import least_of
@@ -281,17 +281,16 @@ def rank_of(allocator: Allocator, platform: Platform) -> Ints | None:
     """
     if isinstance(allocator, FirstFit | BestFit):
         return None
-    try:
-        order = list(allocator.order(platform))
-    except SchedlabError:
-        raise
-    except Exception as e:
-        raise PluginError(f"allocator {allocator.name} raised in order: {type(e).__name__}: {e}") from e
+    who = f"allocator {allocator.name}: order"
+    with calling(who):
+        returned: object = allocator.order(platform)
     number = {node: n for n, node in enumerate(platform.nodes)}
+    order = []
+    if is_list(returned) and not isinstance(returned, Set):  # the order of a set differs from process to process
+        order = [str(name) for name in returned]
     if len(order) != len(number) or set(order) != set(number):
         raise WrongAnswer(
-            f"allocator {allocator.name}: order returned {excerpt(order)}; expected the names of all {len(number)} nodes, "
-            "each once"
+            f"{who} returned {excerpt(returned)}; expected a list of the names of all {len(number)} nodes, each once"
         )
     rank = np.empty(len(order), np.int64)
     rank[[number[node] for node in order]] = np.arange(len(order))

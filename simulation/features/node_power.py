@@ -285,8 +285,6 @@ class NodePower(Feature):
         now = self.now
         if self._wake <= now:
             self._wake = NEVER
-        else:
-            self._wake = self._wake
         for n in np.flatnonzero(self._boot_at <= now).tolist():
             self._begin_boot(n)
         for n in np.flatnonzero((self.state == BOOTING) & (self.since + self.times.boot <= now)).tolist():

@@ -23,7 +23,7 @@ from ...models import Eviction, EvictionCandidate, EvictionPlan, Job, Platform, 
 from ...models.arguments import is_whole, shown
 from ...models.array_types import Bools, Ints
 from ...models.eviction.jobs import checkpoint_seconds, exact
-from ...models.plugins import PluginError
+from ...models.plugins import calling
 from ...models.words import excerpt, how_many
 from ..agenda import Rank
 from ..errors import WHOLE_NODES, SimulationError
@@ -246,12 +246,8 @@ class Checkpointed:
             application[j] = ceil(writing)
             system[j] = ceil(checkpoint_seconds(nodes, memory, fs, own))
             bandwidths[j] = min(exact(fs), nodes * exact(own))
-            try:
+            with calling(f"checkpoints {model.name}: interval"):
                 seconds = model.interval(workload.ids[j], nodes, float(writing))
-            except SchedlabError:
-                raise
-            except Exception as e:
-                raise PluginError(f"checkpoints {model.name} raised in interval: {type(e).__name__}: {e}") from e
             if seconds is not None and not (is_whole(seconds) and 1 <= seconds < 2**62):
                 raise WrongValue(
                     f"checkpoints {model.name}: interval of job {workload.ids[j]!r}: expected whole seconds of at least 1, "

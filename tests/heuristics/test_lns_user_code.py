@@ -68,6 +68,19 @@ def test_a_destroy_operator_that_returns_no_jobs(answer, why):
         searched(operators=[ruin])
 
 
+def raises(n):
+    raise KeyError(n)
+
+
+def test_parts_that_raise_are_named():
+    ruin = RuinAndRecreate(destroy=[Remove(raises)], repair=[InsertBy("area")])
+    with pytest.raises(PluginError, match=r"destroy operator Remove\(\): jobs raised KeyError: 12"):
+        searched(operators=[ruin])
+    ruin = RuinAndRecreate(destroy=[Remove(lambda n: [1])], repair=[Insert(raises)])
+    with pytest.raises(PluginError, match=r"repair operator Insert\(\): keys raised KeyError: 1"):
+        searched(operators=[ruin])
+
+
 def test_no_jobs_too_many_and_repeated_ones_are_allowed():
     for answer in (
         lambda n: [],

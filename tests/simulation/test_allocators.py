@@ -65,9 +65,14 @@ def test_beside_a_limit_of_power() -> None:
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        (lambda self, platform: platform.nodes[1:], "order returned .*; expected the names of all 5 nodes, each once"),
-        (lambda self, platform: [*platform.nodes[1:], "small-9"], "expected the names of all 5 nodes, each once"),
-        (lambda self, platform: 1 / 0, "allocator reversed raised in order: ZeroDivisionError"),
+        (
+            lambda self, platform: platform.nodes[1:],
+            "order returned .*; expected a list of the names of all 5 nodes, each",
+        ),
+        (lambda self, platform: None, "order returned None; expected a list of the names"),
+        (lambda self, platform: set(platform.nodes), "expected a list of the names of all 5 nodes"),
+        (lambda self, platform: [*platform.nodes[1:], "small-9"], "expected a list of the names of all 5 nodes"),
+        (lambda self, platform: 1 / 0, "allocator reversed: order raised ZeroDivisionError"),
     ],
 )
 def test_an_order_that_is_none(order: Any, words: str) -> None:

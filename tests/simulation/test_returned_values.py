@@ -34,6 +34,7 @@ KEYS = [
     (lambda w, e: 3, "its key returned 3; expected one number"),
     (lambda w, e: None, "its key returned None; expected one number"),
     (lambda w, e: [1, 2, NAN, 4], "its key returned NaN at position 2"),
+    (lambda w, e: np.ma.masked_all(4), "its key returned masked_array"),
     (lambda w, e: [1, 2, "x", 4], "its key returned"),
     (lambda w, e: [1, 2, None, 4], "its key returned None at position 2"),
     (lambda w, e: w.units * 1j, "its key returned an array of type complex128"),

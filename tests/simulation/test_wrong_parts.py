@@ -123,10 +123,10 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "users that change jobs": (lambda: run(users=changed(Users, begin=lambda self, w: w.runtime.fill(1))), "users u " + READ_ONLY),
     "duration beyond": (lambda: run(predictor=changed(Predictor, predict=lambda self, j: 10**30)), "at least 1 s and below 2"),
     "requeue raises": (
-        lambda: run(requeue=changed(Requeue, kept=lambda self, ran: 1 / 0), events=DOWN), "requeue q raised in kept: ZeroDiv"
+        lambda: run(requeue=changed(Requeue, kept=lambda self, ran: 1 / 0), events=DOWN), "requeue q: kept raised ZeroDiv"
     ),
     "checkpoints raise": (
-        lambda: on_demand("dp", changed(Model, interval=lambda *_: 1 / 0)), "checkpoints c raised in interval: ZeroDivision"
+        lambda: on_demand("dp", changed(Model, interval=lambda *_: 1 / 0)), "checkpoints c: interval raised ZeroDivision"
     ),
     "checkpoints beyond": (lambda: on_demand("dp", changed(Model, interval=lambda *_: 10**30)), "whole seconds of at least 1"),
     "jobs": (lambda: Preemption(None), "jobs of Preemption is None; expected a list of OnDemandJob objects"),  # type: ignore[arg-type]

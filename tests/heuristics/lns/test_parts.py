@@ -42,7 +42,7 @@ from schedlab.heuristics.lns import (
     Turns,
 )
 from schedlab.heuristics.lns.search import OwnSchedule
-from schedlab.models import POSTPONED, Dispatch, Job, NodeGroup, Platform, Queue
+from schedlab.models import POSTPONED, Dispatch, Job, NodeGroup, Platform, PluginError, Queue
 
 RNG = np.random.default_rng(0)
 
@@ -383,7 +383,7 @@ class TestOperatorsInPython:
                 placement.starts[0] = 5
                 return [0]
 
-        with pytest.raises(ValueError, match="read-only"):
+        with pytest.raises(PluginError, match="read-only"):
             lns(problem(), rounds=1, operators=[RuinAndRecreate([Writes()])])
 
 

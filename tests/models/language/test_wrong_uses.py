@@ -75,3 +75,11 @@ def test_decimals_are_numbers_and_plus_changes_nothing() -> None:
     assert sl.Model("m").interval("a", size=Decimal(3)).size_lo == 3  # type: ignore[arg-type]
     with pytest.raises(sl.ModelError, match="finite"):
         X + Decimal("NaN")
+
+
+@pytest.mark.parametrize("name", ["intervals", "name", "x"])
+def test_a_constraint_is_not_changed(name):
+    m = sl.Model("m")
+    constraint = sl.no_overlap([m.interval("a", size=1)])
+    with pytest.raises(AttributeError, match=name):
+        setattr(constraint, name, "b")
