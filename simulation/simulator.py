@@ -374,7 +374,8 @@ def simulate(
     if chosen.scheduler is not None:
         from .slurm.scheduler import SlurmScheduler, counts_cpus
 
-        scheduler = SlurmScheduler(chosen.scheduler.on(site), chosen.scheduler.phases)
+        place = chosen.scheduler.on(site)
+        scheduler = SlurmScheduler(place, chosen.scheduler.phases_on(place))
     listed = list(own_events if events is None else events)
     if listed:
         of_nodes, of_server = split_events(listed)

@@ -112,6 +112,53 @@ class Phases(NamedTuple):
 
 
 NO_PHASES = Phases()
+SPREAD = np.array([0.7548776662466927, 0.5698402909980532])  # multiples of these are spread evenly over the unit square
+
+
+@dataclass(frozen=True)
+class DrawnPhases:
+    """When the schedulers of a replay run, and what they see of a second.
+
+    Parameters
+    ----------
+    times : Phases
+        When they run.
+    seen : float
+        The part of a second after which the main scheduler sees nothing of it.
+    between : float
+        The share of what it sees a second later that the backfill scheduler sees before.
+    """
+
+    times: Phases
+    seen: float
+    between: float
+
+
+def phases_of(site: Site, seed: int) -> DrawnPhases:
+    """Return when in their periods the two schedulers run; the times of a seed are far from those of the seeds near it.
+
+    The backfill scheduler runs before or after the main one, whichever runs nearer to it. One second until the main scheduler looks
+    and one period until the backfill scheduler does make 1/2 - 1/(6 period) s on average until the first of both does: this one
+    sees a share of 1/(3 period) before.
+
+    Parameters
+    ----------
+    site : Site
+        The site, of kind ``"slurm"``.
+    seed : int
+        Number of the replay.
+    """
+    assert isinstance(site.scheduler, SchedulerSettings)
+    periods = np.array([max(1, site.scheduler.sched_interval), max(1, site.scheduler.bf_interval)])
+    main, backfill = ((seed + 0.5) * SPREAD % 1 * periods).tolist()
+    seen = main % 1
+    after_main = (backfill - seen) % 1
+    second = round(backfill - seen - after_main)
+    first = after_main >= 0.5
+    between = 0.0
+    if site.scheduler.scheduler_type == "backfill" and site.scheduler.bf_interval > 0:
+        between = 1 / (3 * site.scheduler.bf_interval)
+    return DrawnPhases(Phases(int(main), second + first, first), seen, between)
 
 
 @hashable
@@ -125,6 +172,8 @@ class Slurm:
         Settings of the site that have other values; the names are among ``OPTIONS``.
     phases : Phases, optional
         When the two schedulers run.
+    draw : int, optional
+        Number of a draw of these times, at least 0, as in the free replays of a calibration. None: ``phases``.
 
     Raises
     ------
@@ -139,6 +188,7 @@ class Slurm:
 
     overridden: tuple[tuple[str, Any], ...] = ()
     phases: Phases = NO_PHASES
+    draw: int | None = None
     name = "slurm"
     needs = frozenset({"one-chunk"})
 
@@ -146,6 +196,14 @@ class Slurm:
         for name, value in self.overridden:
             if isinstance(value, int) and value < least_of(name):
                 raise WrongValue(f"dispatcher slurm: {name} is {value}; expected at least {least_of(name)}")
+        if self.draw is not None and self.draw < 0:
+            raise WrongValue(f"dispatcher slurm: draw is {self.draw}; expected at least 0")
+
+    def phases_on(self, site: Site) -> Phases:
+        """Return when the two schedulers run on a site."""
+        if self.draw is None:
+            return self.phases
+        return phases_of(site, self.draw).times
 
     def on(self, site: Site | None) -> Site:
         """Return the site of a replay, with the settings that have other values.
@@ -176,16 +234,18 @@ class Slurm:
 
 
 def slurm(**settings: Any) -> Slurm:
-    """Slurm with the settings of the site; the options override them."""
+    """Slurm with the settings of the site; the options override them. ``draw``: see ``Slurm``."""
     given = {name: value for name, value in settings.items() if value is not None}
+    draw = given.pop("draw", None)
     if given.get("over_time_limit") == UNLIMITED:
         given["over_time_limit"] = None
-    return Slurm(tuple(given.items()))
+    return Slurm(tuple(given.items()), draw=draw)
 
 
 def _signature() -> inspect.Signature:
     kind = inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(name, kind, default=None, annotation=of) for name, of in OPTIONS.items()]
+    of_slurm = {**OPTIONS, "draw": int}
+    options = [inspect.Parameter(name, kind, default=None, annotation=of) for name, of in of_slurm.items()]
     return inspect.Signature(options)
 
 

@@ -24,7 +24,7 @@ from ...models.language import Violation
 from ...models.node_states import NodeEvent
 from ...models.server_events import ServerEvent
 from ...models.site import SchedulerSettings, Site
-from ..dispatchers.policy import Phases, Slurm
+from ..dispatchers.policy import DrawnPhases, Slurm, phases_of
 from ..errors import SimulationError
 from ..features.feature import Feature, Replay
 from ..features.site_limits import NoJobStarts, names_of_reservations, node_events_of
@@ -34,7 +34,6 @@ from .jobs import CANCELLED, SlurmJob, check_asked, without_rounding
 from .scheduler import SlurmScheduler
 
 REQUEUED = "REQUEUED"  # the state of a run that was put back into the queue
-SPREAD = np.array([0.7548776662466927, 0.5698402909980532])  # multiples of these are spread evenly over the unit square
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,52 +126,6 @@ def free_replay(
         run = e.partial  # some jobs never start
     waits = zip(run.workload.ids, run.start.tolist(), run.wait.tolist(), strict=True)
     return FreeReplay(run, {name: wait for name, start, wait in waits if start >= 0}, reasons.by_job)
-
-
-@dataclass(frozen=True)
-class DrawnPhases:
-    """When the schedulers of a replay run, and what they see of a second.
-
-    Parameters
-    ----------
-    times : Phases
-        When they run.
-    seen : float
-        The part of a second after which the main scheduler sees nothing of it.
-    between : float
-        The share of what it sees a second later that the backfill scheduler sees before.
-    """
-
-    times: Phases
-    seen: float
-    between: float
-
-
-def phases_of(site: Site, seed: int) -> DrawnPhases:
-    """Return when in their periods the two schedulers run; the times of a seed are far from those of the seeds near it.
-
-    The backfill scheduler runs before or after the main one, whichever runs nearer to it. One second until the main scheduler looks
-    and one period until the backfill scheduler does make 1/2 - 1/(6 period) s on average until the first of both does: this one
-    sees a share of 1/(3 period) before.
-
-    Parameters
-    ----------
-    site : Site
-        The site, of kind ``"slurm"``.
-    seed : int
-        Number of the replay.
-    """
-    assert isinstance(site.scheduler, SchedulerSettings)
-    periods = np.array([max(1, site.scheduler.sched_interval), max(1, site.scheduler.bf_interval)])
-    main, backfill = ((seed + 0.5) * SPREAD % 1 * periods).tolist()
-    seen = main % 1
-    after_main = (backfill - seen) % 1
-    second = round(backfill - seen - after_main)
-    first = after_main >= 0.5
-    between = 0.0
-    if site.scheduler.scheduler_type == "backfill" and site.scheduler.bf_interval > 0:
-        between = 1 / (3 * site.scheduler.bf_interval)
-    return DrawnPhases(Phases(int(main), second + first, first), seen, between)
 
 
 def _begin_before(log: Workload, site: Site, begin: int) -> int:

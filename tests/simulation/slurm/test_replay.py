@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import schedlab as sl
 from schedlab.models import Association, Chunk, Dependency, Limits, NodeEvent, Partition, Site, SiteNode
 from schedlab.simulation import SlurmAttempt, SlurmJob, attempts_of, free_replay, slurm_jobs
-from schedlab.simulation.slurm.replay import as_recorded, phases_of, recorded_events
+from schedlab.simulation.dispatchers.policy import phases_of
+from schedlab.simulation.slurm.replay import as_recorded, recorded_events
 from simulation.slurm.small_slurm import job, log_of, ran, settings, site
 
 LATE = 2  # s: the schedulers run once a second, and what happened since is seen a second later
@@ -195,3 +197,19 @@ def test_cpus_that_are_no_multiple_of_the_nodes_are_not_rounded_up() -> None:
     log = log_of([job(1, 5, attempts=ran(0, 10, "n1", "n2"))], place)
     rounded = replace(log, units=np.array([2]), request=np.array([[3]]))
     assert free_replay(rounded, place).waited == free_replay(log, place).waited != {}
+
+
+def test_each_draw_of_the_dispatcher_has_the_phases_of_a_free_replay() -> None:
+    place = site(scheduler=settings(scheduler_type="builtin", sched_interval=60, batch_sched_delay=1000))
+    jobs = [job(1, 16, attempts=ran(0, 30, "n[1-4]")), job(2, 16, submit=1, attempts=ran(60, 90, "n[1-4]"))]
+    log = log_of(jobs, place)
+    begun = {}
+    for draw in range(4):
+        run = sl.simulate(log, f"slurm:draw={draw}", site=place)
+        assert run.violations == []
+        begun[draw] = int(run.start[1])
+        assert (begun[draw] - phases_of(place, draw).times.main) % 60 == 0
+    assert len(set(begun.values())) == 4
+    assert sl.simulate(log, "slurm:draw=2", site=place).start[1] == begun[2]
+    with pytest.raises(sl.WrongValue, match="draw is -1; expected at least 0"):
+        sl.simulate(log, "slurm:draw=-1", site=place)
