@@ -412,5 +412,5 @@ class _Branching:
 
 @cache
 def warm_up() -> None:
-    """Compile the kernels."""
-    branch_and_bound(tiny(), time_limit=1.0)
+    """Compile the kernels, all of them also where that takes long."""
+    branch_and_bound(tiny())
