@@ -350,8 +350,14 @@ class _Writer:
                 users.append((v, demand))
         if users:
             used = [v for v, _ in users]
-            heights = ", ".join(str(demand) for _, demand in users)
+            heights = ", ".join(self._height(v, demand) for v, demand in users)
             yield f"cumulative({self._starts(used)}, {self._sizes(used)}, [{heights}], {capacity})"
+
+    def _height(self, v: Interval, demand: int) -> str:
+        """Return the demand of an interval, 0 if it takes no time: in ``cumulative``, its start then counts for some solvers."""
+        if v.size_lo == 0:
+            return self._or_zero(v, f"if {self.sizes[v]} >= 1 then {demand} else 0 endif")
+        return self._or_zero(v, str(demand))
 
     def _comparison(self, c: Comparison) -> str:
         """Return the text of a comparison, with whole coefficients."""

@@ -391,7 +391,7 @@ def test_the_text_says_of_each_assignment_what_the_model_says() -> None:
 @pytest.mark.skipif(COMMAND is None, reason="MiniZinc is not installed (make minizinc)")
 def test_the_optimum_is_that_of_enumeration(tmp_path) -> None:
     compared = 0
-    for seed in range(1, 60):
+    for seed in (*range(1, 60), 389, 404, 557):  # in the last ones, absent intervals start within others
         made = small_model(seed)
         if made is None or any(abs(int(word)) > 2**31 for word in re.findall(r"(?<!\w)\d{10,}", made[2])):
             continue  # its numbers are too large for the solver
