@@ -28,7 +28,6 @@ from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
 from ..errors import WrongArgument
-from ..models.deadline import Deadline, look
 from ..models.language import (
     AllDifferent,
     AllOrNone,
@@ -81,6 +80,7 @@ from ..models.language.expressions import (
     Window,
     atoms_below,
 )
+from ..models.long_calls import Deadline, look
 from .base import OBJECTIVE, Conflict, Limits, MissingConstruct, Outcome, Status, WarmStart, Watch, in_lowest_terms
 from .solver_thread import SolverLog
 

@@ -12,8 +12,8 @@ from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Ints
-from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, request_rows
+from ..models.long_calls import Deadline
 from .clock import Clock, compiled_first
 from .incumbents import Incumbents, OnIncumbent
 from .kernels.branch_and_bound import (

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..models.array_types import Ints
 from ..models.compiled import progress_line
-from ..models.deadline import Deadline
 from ..models.kind import resolve
+from ..models.long_calls import Deadline
 
 # --- A deadline that compiled kernels can see.
 

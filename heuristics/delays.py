@@ -35,8 +35,8 @@ from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
-from ..models.deadline import Deadline
 from ..models.kind import WithProblem, given_problem
+from ..models.long_calls import Deadline
 from ..models.schedule_arrays import POSTPONED
 from ..models.words import how_many
 from .arrays import Arrays, Placement, arrays

@@ -11,7 +11,7 @@ from ..backends.base import WarmStart
 from ..backends.result import Incumbent, Result
 from ..errors import WrongArgument
 from ..models import Problem, Schedule
-from ..models.deadline import Deadline
+from ..models.long_calls import Deadline
 from ..models.plugins import WrongAnswer, is_false, returned_number
 from ..models.problem import Value, objective_of, violations_of
 from ..models.words import excerpt, with_short_repr

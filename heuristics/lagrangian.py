@@ -24,11 +24,11 @@ from ..backends.result import Result, close
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Floats, Ints
-from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, offsets, request_rows
 from ..models.dispatch.eligible import is_placed_freely
 from ..models.dispatch.jobs import Job, lack
 from ..models.dispatch.objectives import Excess, Late
+from ..models.long_calls import Deadline
 from ..models.platform import Platform
 from ..models.words import how_many
 from .arrays import Placement, arrays

@@ -28,9 +28,9 @@ from ..models import Dispatch, Encoding, Job, NodeGroup, Platform, Profit, Queue
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
-from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits
 from ..models.kind import WithProblem, given_problem
+from ..models.long_calls import Deadline
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.words import hint, how_many, with_short_repr
 from .arrays import Arrays, Placement, arrays, within_profile

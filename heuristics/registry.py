@@ -13,7 +13,7 @@ from ..backends.result import Incumbent, Result, close, refutation, refutes
 from ..errors import WrongArgument
 from ..models import Problem, Schedule, kind
 from ..models.arguments import expect, named
-from ..models.deadline import Deadline
+from ..models.long_calls import Deadline
 from ..models.plugins import PluginError, WrongAnswer
 from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry

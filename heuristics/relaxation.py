@@ -21,10 +21,10 @@ from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.array_types import Ints
-from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits, excess_of
 from ..models.kind import WithProblem, given_problem
 from ..models.language import Assignment
+from ..models.long_calls import Deadline
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods, Some
 from ..models.schedule_arrays import POSTPONED, ScheduleArrays
 from .arrays import Placement, arrays

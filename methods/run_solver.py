@@ -14,9 +14,9 @@ from ..heuristics.errors import NothingFound
 from ..heuristics.method import Start
 from ..heuristics.registry import Heuristic, allocator
 from ..models import Encoding, Problem, Schedule, kind
-from ..models.deadline import Deadline, OutOfTime, within
 from ..models.kind import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
+from ..models.long_calls import Deadline, OutOfTime, within
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import objective_of, violations_of
 from .text import SolverMethod, start_method

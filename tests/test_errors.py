@@ -32,7 +32,7 @@ CONTROL_FLOW = {
     "schedlab.heuristics.lagrangian.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
-    "schedlab.models.deadline.OutOfTime",
+    "schedlab.models.long_calls.OutOfTime",
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {

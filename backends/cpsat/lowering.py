@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeVar
 
-from ...models.deadline import look
 from ...models.language import (
     AllDifferent,
     AllOrNone,
@@ -37,6 +36,7 @@ from ...models.language import (
 from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
 from ...models.language.expressions import Window
+from ...models.long_calls import look
 from ..base import MissingConstruct
 from ..decompositions.decomposition import NOT_RESERVOIR, of_level
 from .constraints import Sequences, stated, sums_times, work_done

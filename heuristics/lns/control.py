@@ -18,7 +18,7 @@ from ...models import Problem, Schedule
 from ...models.arguments import checked, is_real, is_whole
 from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.plugins import WrongAnswer, returned_numbers
 from ...models.words import excerpt, with_short_repr
 from ..clock import Clock

@@ -14,7 +14,7 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
 from ...models.comparing import compared_by_identity
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.plugins import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
 from ...models.words import excerpt, how_many, with_short_repr

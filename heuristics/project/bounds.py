@@ -23,7 +23,7 @@ import numpy as np
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.project.formulations import exclusive_sets, modes
 from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem

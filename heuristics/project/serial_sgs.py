@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ...backends.result import Result
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.problem import Schedule
 from ...models.project.data import Resource
 from ...models.project.problem import Mode, Project, Task

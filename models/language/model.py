@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import WrongArgument
 from ..arguments import named, refuse
-from ..deadline import THIS_CALL, look
+from ..long_calls import THIS_CALL, look
 from ..words import hint, how_many, one_line
 from . import calendars
 from .constraints import (

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ...errors import SchedlabError, WrongArgument
-from ..deadline import look
+from ..long_calls import look
 from ..words import how_many, with_short_repr
 from .bounds import far_origin, real_tolerance
 from .constraints import (
