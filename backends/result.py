@@ -17,8 +17,8 @@ from ..models.gantt import (
     rows_of_schedule,
 )
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Linear, Model, Violation
-from ..models.language.bounds import offset_of, origin_of
 from ..models.language.model import latest_without_end
+from ..models.language.semantics import offset_of, origin_of
 from ..models.long_calls import Deadline
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import Problem, Schedule, Value

@@ -33,9 +33,9 @@ from ...models.language import (
     Synchronize,
     Table,
 )
-from ...models.language.bounds import real_tolerance
 from ...models.language.constraints import Constraint
 from ...models.language.expressions import Atom, Attribute, Max, Window
+from ...models.language.semantics import real_tolerance
 from ...models.long_calls import look
 from ..base import MissingConstruct
 from ..decompositions.decomposition import NOT_RESERVOIR, of_level

@@ -16,8 +16,8 @@ from ...models import language as sl
 from ..arguments import checked, expect, is_number, is_real, is_whole, rational, shown
 from ..array_types import Floats, Ints
 from ..language import Expression, Interval, Linear, Model, Violation
-from ..language.bounds import REAL_TOLERANCE
 from ..language.expressions import Number
+from ..language.semantics import REAL_TOLERANCE
 from ..platform import ProblemError
 from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_number
 from ..problem import Schedule

@@ -156,7 +156,7 @@ __all__ = [
 ]
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "bounds": ("offset_of", "origin_of"),
+    "semantics": ("offset_of", "origin_of"),
     "expressions": ("Element", "Function", "atoms_below"),
     "levels": ("segments",),
     "model": ("latest_without_end",),
