@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from .delays import delay_search
     from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
     from .eviction import TradeOff, backtracking, greedy, trade_off
-    from .incumbents import Incumbents, OnIncumbent, answer
     from .list_scheduling import (
         CRITERIA,
         ORDERINGS,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from .registry import HEURISTICS, Heuristic, allocator, usual_start, warm_up_for
     from .relaxation import relaxation_search
     from .rules import RULES, LeftWaiting, schedule_by_rule
+    from .search_parts import Incumbents, OnIncumbent, answer
 
 __all__ = [
     "Allocator",
@@ -78,7 +78,7 @@ LATER = {  # module: its names
     "delays": ("delay_search",),
     "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
     "eviction": ("TradeOff", "backtracking", "greedy", "trade_off"),
-    "incumbents": ("Incumbents", "OnIncumbent", "answer"),
+    "search_parts": ("Incumbents", "OnIncumbent", "answer"),
     "list_scheduling": (
         "Allocator",
         "CRITERIA",
@@ -99,7 +99,7 @@ LATER = {  # module: its names
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }
 INNER = {  # the same for names that other files of schedlab read; they are not public
-    "clock": ("Clock", "KernelStopped", "running"),
+    "search_parts": ("Clock", "KernelStopped", "running"),
     "list_scheduling": ("Joins", "order_by", "tiny"),
     "method": ("fields_of", "from_text"),
     "relaxation": ("improve_placed",),

@@ -40,9 +40,7 @@ from ..models.long_calls import Deadline
 from ..models.schedule_arrays import POSTPONED
 from ..models.words import how_many
 from .arrays import Arrays, Placement, arrays
-from .clock import Clock, KernelStopped, compiled_first, running
-from .errors import NoSchedule, keeping_limits
-from .incumbents import Incumbents, OnIncumbent
+from .errors import NoSchedule
 from .kernels.aggregate import no_aggregate
 from .kernels.costs import limits
 from .kernels.earliest import new_scratch
@@ -58,6 +56,7 @@ from .list_scheduling import (
     start_placed,
     tiny,
 )
+from .search_parts import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, keeping_limits, running
 
 STEPS = 50  # default delay: (H - now) / STEPS
 

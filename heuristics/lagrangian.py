@@ -32,12 +32,11 @@ from ..models.long_calls import Deadline
 from ..models.platform import Platform
 from ..models.words import how_many
 from .arrays import Placement, arrays
-from .clock import Clock, KernelStopped, compiled_first
-from .errors import NoSchedule, keeping_limits
-from .incumbents import Incumbents, OnIncumbent, improves
+from .errors import NoSchedule
 from .kernels.lagrangian import cheapest_starts, dearest_sets, minimize
 from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders, tiny
 from .list_scheduling import warm_up as warm_up_lists
+from .search_parts import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, improves, keeping_limits
 
 # --- What the relaxation prices: the jobs, and the running jobs, which have one possible start.
 

@@ -19,8 +19,8 @@ from ..models.problem import Value, objective_of, violations_of
 from ..models.registry import Registry
 from ..models.words import UnknownName, excerpt
 from .errors import NotForThisProblem, NothingFound, NotTaken
-from .incumbents import OnIncumbent, accepted, answer, improves
 from .method import Method, fields_of
+from .search_parts import OnIncumbent, accepted, answer, improves
 
 if TYPE_CHECKING:
     from .list_scheduling import Allocator
@@ -413,8 +413,7 @@ def warm_up_for(problem: Problem, name: str | None = None, start: str | None = N
         places += known.solver_warm_up
         late += known.solver_warm_up_late
     if used or places:
-        from ..models.compiled import progress_line  # imports numba
-        from ..models.compiling.second_process import second_process
+        from ..models.compiled import progress_line, second_process  # imports numba
 
         with progress_line(), second_process(tuple(dict.fromkeys(late))):
             for place in places:

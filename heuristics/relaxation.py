@@ -28,10 +28,8 @@ from ..models.long_calls import Deadline
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods, Some
 from ..models.schedule_arrays import POSTPONED, ScheduleArrays
 from .arrays import Placement, arrays
-from .clock import Clock, compiled_first
-from .errors import keeping_limits
-from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders
+from .search_parts import Clock, Incumbents, OnIncumbent, compiled_first, improves, keeping_limits
 
 if TYPE_CHECKING:
     from ..backends import Limits

@@ -29,7 +29,7 @@ def bound_for_solvers(problem: Project, limits: Limits) -> int | None:
     """
     if not _is_useful(problem):
         return None
-    from ..clock import Clock
+    from ..search_parts import Clock
     from .bounds import MakespanBounds
 
     left = limits.deadline.remaining

@@ -22,7 +22,7 @@ from ...models.project.problem import Mode, Project, Task
 from ...models.project.verification import MAKESPAN, Window, joined, suspended_end, suspending, terms
 from ...models.words import with_short_repr
 from ..errors import NothingFound, UnknownOrder
-from ..incumbents import Incumbents, OnIncumbent
+from ..search_parts import Incumbents, OnIncumbent
 
 # --- The tasks of a project by number, with their precedences in both directions.
 

@@ -408,6 +408,7 @@ BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
 PLACES = ("allowed_nodes", "features", "per_node", "whole_nodes", "licences")
 _PLACES = frozenset(PLACES)
+_SITE = frozenset(SITE_COLUMNS)
 OPTIONAL_OF_ONE = (
     "earliest_start",
     "deadline",
@@ -458,6 +459,8 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
 
 
 def _site_of(row: TableRow) -> tuple[SiteRequest | None, Recorded | None]:
+    if _SITE.isdisjoint(row.cells):
+        return None, None
     try:
         return site_of(row.cells)
     except WrongValue as e:

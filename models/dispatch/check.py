@@ -189,7 +189,8 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
         violations.extend(_allowed_nodes(problem, schedule))
         violations.extend(_shared_nodes(problem, schedule))
         violations.extend(_licences(problem, schedule))
-    violations.extend(excess_on_nodes(problem, schedule))
+    if problem.desired is not None and problem.over_cost is None:
+        violations.extend(excess_on_nodes(problem, problem.desired, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
         violations.extend(broken_limits(problem, schedule))
     return violations

@@ -495,8 +495,8 @@ def job_model(
     made = JobModel(problem, model, tuple(jobs), {}, Levels.of(problem, until))
     if set_objective is None:
         over = problem.over
-        if horizon is not None:
-            over = OverCost.of(problem, until)
+        if horizon is not None and problem.desired is not None:
+            over = OverCost.of(problem, problem.desired, until)
         set_cost(made, problem.costs, over=over)
     else:
         set_objective(made)

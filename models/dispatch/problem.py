@@ -307,7 +307,9 @@ class Dispatch:
     @cached_property
     def over(self) -> OverCost | None:
         """The cost of the use above a soft profile, from which models and searches are made; None without one."""
-        return OverCost.of(self, self.last_end)
+        if self.desired is None:
+            return None
+        return OverCost.of(self, self.desired, self.last_end)
 
     @cached_property
     def last_end(self) -> int:
@@ -358,7 +360,9 @@ class Dispatch:
         closed; a profile by at most a period. A later ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
-        steady, profiled = waits(self)
+        steady, profiled = self.now, 0
+        if self.desired is not None:
+            steady, profiled = waits(self, self.desired)
         jobs = self.job_arrays
         begin: int = max([steady, self.now, *jobs.release.tolist(), *self.returns.end.tolist(), *last])
         begin += moment - self.now
