@@ -18,7 +18,7 @@ from ..models.elements import minimal_set
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
 from ..models.language.bounds import defined
-from ..models.language.data import ModelData
+from ..models.language.constraints import ModelData
 from ..models.language.expressions import ModelError, pair, told, whole
 from ..models.language.model import without_end
 from ..models.language.semantics import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of

@@ -24,8 +24,7 @@ from ..backends.result import Result, close
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Floats, Ints
-from ..models.dispatch.arrays import column, offsets, request_rows
-from ..models.dispatch.eligible import is_placed_freely
+from ..models.dispatch.arrays import column, is_placed_freely, offsets, request_rows
 from ..models.dispatch.jobs import Job, lack
 from ..models.dispatch.objectives import Excess, Late
 from ..models.long_calls import Deadline

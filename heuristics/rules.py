@@ -21,8 +21,7 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.array_types import Floats, Ints
-from ..models.dispatch.arrays import JobArrays, column
-from ..models.dispatch.eligible import refuse_places
+from ..models.dispatch.arrays import JobArrays, column, refuse_places
 from ..models.dispatch.jobs import Window
 from ..models.words import hint, how_many
 from .errors import NotForThisProblem, NothingFound, UnknownOrder

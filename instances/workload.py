@@ -16,8 +16,7 @@ from ..models import arguments
 from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
-from ..models.dispatch.eligible import impossible_jobs
+from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, impossible_jobs, kept_rows, numbers_of
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Recorded, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.kind import resolve

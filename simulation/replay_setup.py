@@ -24,7 +24,7 @@ from ..heuristics.kernels.events.state import NOW, STARTED, UNSTARTED, State, Tr
 from ..instances.workload import Workload
 from ..models import Platform, Running
 from ..models.array_types import Ints
-from ..models.dispatch.eligible import NodeSets
+from ..models.dispatch.arrays import NodeSets
 from .dispatchers.policy import BEST_FIT, Allocator, Chosen, rank_of
 from .features.feature import Feature, Options, Replay
 from .features.running import ending_at

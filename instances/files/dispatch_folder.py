@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.arguments import is_number
 from ...models.comparing import hashable
-from ...models.dispatch.eligible import impossible_jobs, read_features
+from ...models.dispatch.arrays import impossible_jobs, read_features
 from ...models.dispatch.jobs import DAY, Job, Queue, Recorded, Running, SiteRequest, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch

@@ -22,7 +22,7 @@ from .jobs import DAY, Job
 
 if TYPE_CHECKING:
     from ..desired_profile import DesiredProfile
-    from .eligible import DispatchData
+    from .arrays import DispatchData
     from .jobs import Running
 
 

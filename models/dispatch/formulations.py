@@ -17,9 +17,8 @@ from ..desired_profile import whole_amount
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
-from .arrays import NodeArrays, column, occupied, request_rows
+from .arrays import NodeArrays, column, least_amounts, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
-from .eligible import least_amounts
 from .jobs import Job
 from .objectives import JobCosts, add_limits, total_cost
 

@@ -23,11 +23,11 @@ from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_nu
 from ..problem import Schedule
 from ..registry import Registry
 from ..words import UnknownName, excerpt, how_many, with_short_repr
-from .eligible import DispatchData
+from .arrays import DispatchData
 
 if TYPE_CHECKING:
     from ..problem import Schedule
-    from .eligible import DispatchData
+    from .arrays import DispatchData
     from .jobs import Job
 
 # --- The objectives of dispatching schedules from the data alone, job by job, for the verifier.

@@ -16,9 +16,19 @@ from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..tables import table_rows, whole_cell
 from ..words import hint, how_many, with_short_repr
-from .arrays import JobArrays, NodeArrays, Returns, column, occupied
+from .arrays import (
+    JobArrays,
+    NodeArrays,
+    NodeClasses,
+    NodeSets,
+    Returns,
+    column,
+    impossible_jobs,
+    is_placed_freely,
+    occupied,
+    place_faults,
+)
 from .desired import OverCost, desired_faults, over_hours, waits
-from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
 from .jobs import (
     DAY,
     Durations,

@@ -7,11 +7,14 @@ from .constraints import (
     AllDifferent,
     AllOrNone,
     Alternative,
+    Assignment,
     Constraint,
     Cumulative,
     DirectTransitions,
     ForbidExtent,
+    IntervalValue,
     Level,
+    NamedConstraint,
     NoIdle,
     NoOverlap,
     Order,
@@ -23,7 +26,6 @@ from .constraints import (
     Table,
     Violation,
 )
-from .data import Assignment, IntervalValue, NamedConstraint
 from .expressions import Comparison, Expression, Integer, Interval, Linear, ModelError
 from .functions import (
     all_different,

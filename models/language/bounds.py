@@ -34,7 +34,7 @@ from .expressions import (
 )
 
 if TYPE_CHECKING:
-    from .data import ModelData
+    from .constraints import ModelData
 
 Breakpoint = tuple[Number, Number]
 Range = tuple[Number, Number]

@@ -30,7 +30,7 @@ from .expressions import (
 from .sequences import matrix
 
 if TYPE_CHECKING:
-    from .data import Assignment
+    from .constraints import Assignment
 
 
 @with_short_repr

@@ -19,16 +19,19 @@ from .constraints import (
     AllDifferent,
     AllOrNone,
     Alternative,
+    Assignment,
     Constraint,
     Cumulative,
     DirectTransitions,
     ForbidExtent,
     Level,
+    NamedConstraint,
     NoIdle,
     NoOverlap,
     Order,
     Precedence,
     SameSequence,
+    Sense,
     Stated,
     StateFunction,
     Synchronize,
@@ -38,7 +41,6 @@ from .constraints import (
     intervals_of,
     some,
 )
-from .data import Assignment, NamedConstraint, Sense
 from .expressions import (
     LARGEST,
     Comparison,

@@ -68,7 +68,7 @@ from .levels import segments
 from .sequences import order_of, order_violation
 
 if TYPE_CHECKING:
-    from .data import Assignment, ModelData
+    from .constraints import Assignment, ModelData
 
 ROUNDING = 1e-15  # relative error of a sum of floating-point numbers, with a margin
 

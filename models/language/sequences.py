@@ -15,7 +15,7 @@ from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind,
 from .expressions import Interval, Linear, ModelError, Neighbours, distinct_intervals, listed, told, whole
 
 if TYPE_CHECKING:
-    from .data import Assignment
+    from .constraints import Assignment
 
 Matrix = tuple[tuple[int, ...], ...]
 

@@ -52,7 +52,7 @@ from .expressions import (
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:
-    from .data import ModelData
+    from .constraints import ModelData
 
 VERSION = 1
 MARK = "schedlab_model"
