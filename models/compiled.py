@@ -130,7 +130,7 @@ def compiled(function: F, counting: bool = True, kind: Kind = Kind.ENTRY) -> F:
 
 def compile_for(function: Callable[..., object], *arguments: object) -> None:
     """Compile a function of any kind for arguments of these types, or load it from the cache, without calling it."""
-    cast(Any, function).compile(tuple(typeof(argument) for argument in arguments))  # type: ignore[no-untyped-call]
+    cast(Any, function).compile(tuple(typeof(argument) for argument in arguments))
 
 
 def borrowing(function: F) -> F:
