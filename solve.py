@@ -11,8 +11,7 @@ from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.driver import complete
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import ObjectiveDisagrees, WrongArgument
-from .heuristics.method import Method, Start, Value, start_text
-from .heuristics.registry import Heuristic
+from .heuristics.method import Heuristic, Method, Start, Value, start_text
 from .methods.run_solver import OnIncumbent, without_solver
 from .methods.text import (
     Auto,

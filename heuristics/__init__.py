@@ -20,11 +20,10 @@ if TYPE_CHECKING:
         multi_search,
         warm_up,
     )
-    from .method import ARGUMENT, BACKEND, OPTION, START
+    from .method import ARGUMENT, BACKEND, HEURISTICS, OPTION, START, Heuristic, allocator, usual_start, warm_up_for
     from .project.bounds import project_bounds
     from .project.lns import project_lns
     from .project.serial_sgs import PRIORITY_RULES, multi_sgs, serial_sgs
-    from .registry import HEURISTICS, Heuristic, allocator, usual_start, warm_up_for
     from .relaxation import relaxation_search
     from .rules import RULES, LeftWaiting, schedule_by_rule
     from .search_parts import Incumbents, OnIncumbent, answer
@@ -93,8 +92,17 @@ LATER = {  # module: its names
     "project.bounds": ("project_bounds",),
     "project.lns": ("project_lns",),
     "project.serial_sgs": ("PRIORITY_RULES", "multi_sgs", "serial_sgs"),
-    "method": ("ARGUMENT", "BACKEND", "OPTION", "START"),
-    "registry": ("HEURISTICS", "Heuristic", "allocator", "usual_start", "warm_up_for"),
+    "method": (
+        "ARGUMENT",
+        "BACKEND",
+        "HEURISTICS",
+        "Heuristic",
+        "OPTION",
+        "START",
+        "allocator",
+        "usual_start",
+        "warm_up_for",
+    ),
     "relaxation": ("relaxation_search",),
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }

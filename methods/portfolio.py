@@ -10,9 +10,8 @@ from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavai
 from ..backends.result import Offset, close, gap_of, refutation, refutes
 from ..backends.solver_thread import INTERRUPTED
 from ..errors import ObjectiveDisagrees
-from ..heuristics.method import Method, Start
+from ..heuristics.method import HEURISTICS, Heuristic, Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
-from ..heuristics.registry import HEURISTICS, Heuristic
 from ..heuristics.search_parts import answer, improves
 from ..models import Problem, Schedule, kind
 from ..models.kind import Step

@@ -11,8 +11,7 @@ from ..backends.driver import build_deadline
 from ..backends.result import refutation, refutes
 from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.errors import NothingFound
-from ..heuristics.method import Method, Start
-from ..heuristics.registry import Heuristic, allocator, warm_up_for
+from ..heuristics.method import Heuristic, Method, Start, allocator, warm_up_for
 from ..models import Encoding, Problem, Schedule, kind
 from ..models.kind import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
