@@ -14,7 +14,7 @@ from .methods import Method
 from .methods.run_solver import OnIncumbent, without_solver
 from .methods.text import call_limits, chosen_method
 from .models.arguments import checked
-from .models.deadline import Deadline
+from .models.long_calls import Deadline
 from .models.problem import Problem, Schedule
 from .models.words import with_short_repr
 from .solve import model_or_problem, solve

@@ -13,11 +13,11 @@ from .errors import WrongArgument
 from .methods.text import call_limits
 from .models import Problem, kind
 from .models.arguments import checked, is_real
-from .models.deadline import OutOfTime, within
 from .models.elements import Answer, ConstraintElements, Element, Elements, Explanation, Progress, minimal_set
 from .models.kind import all_formulations
 from .models.language import Model
-from .models.language.data import NamedConstraint
+from .models.language.constraints import NamedConstraint
+from .models.long_calls import OutOfTime, within
 from .models.plugins import is_false
 from .models.problem import objective_of, violations_of
 from .models.words import how_many

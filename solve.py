@@ -11,8 +11,7 @@ from .backends import Incumbent, Limits, Outcome, Result, backend, run
 from .backends.driver import complete
 from .backends.solver_thread import INTERRUPTED, catch_first, new_call
 from .errors import ObjectiveDisagrees, WrongArgument
-from .heuristics.method import Method, Start, Value, start_text
-from .heuristics.registry import Heuristic
+from .heuristics.method import Heuristic, Method, Start, Value, start_text
 from .methods.run_solver import OnIncumbent, without_solver
 from .methods.text import (
     Auto,
@@ -203,8 +202,7 @@ def _solve_model(
 def _solve_problem(
     problem: Problem, method: Method, limits: Limits, warm_start: object, on_incumbent: OnIncumbent | None
 ) -> Result:
-    from .methods.portfolio import run_auto, warm_up
-    from .methods.run_solver import run_search, run_solver
+    from .methods.run_solver import run_search, run_solver, warm_up_method
 
     check_problem(problem)
     check_method(method, problem)
@@ -217,10 +215,13 @@ def _solve_problem(
     start = None
     if isinstance(given, Start):
         start = start_method(problem, given).name
-    warm_up(method, problem, start)
-    limits = limits.lasting(limits.time)  # what is compiled does not count
     if isinstance(method, Auto):
-        return run_auto(problem, method, limits, given, on_incumbent)
+        from .methods.portfolio import run_auto, warm_up
+
+        warm_up(method, problem, start)
+        return run_auto(problem, method, limits.lasting(limits.time), given, on_incumbent)
+    warm_up_method(method, problem, start)
+    limits = limits.lasting(limits.time)  # what is compiled does not count
     if isinstance(method, Heuristic):
         return run_search(problem, method, limits, given, on_incumbent)
     assert isinstance(method, SolverMethod)

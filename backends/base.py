@@ -18,7 +18,6 @@ from ..errors import LoweringTooLarge as LoweringTooLarge
 from ..errors import NoSolution, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, is_real
 from ..models.comparing import hashable
-from ..models.deadline import Deadline
 from ..models.language import (
     Assignment,
     Bounds,
@@ -37,6 +36,7 @@ from ..models.language import (
 )
 from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Atom, Function, atoms_below
+from ..models.long_calls import Deadline
 from ..models.plugins import REFERENCE, PluginError, WrongAnswer, explained, plain_name
 from ..models.registry import Registry
 from ..models.words import UnknownName as UnknownName

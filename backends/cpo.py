@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable, WrongArgument
-from ..models.deadline import Deadline
 from ..models.language import Assignment, Constraint, Integer, Interval, Model, NoOverlap
 from ..models.language.calendars import FULL
+from ..models.long_calls import Deadline
 from ..models.words import excerpt, with_short_repr
 from .base import (
     OBJECTIVE,

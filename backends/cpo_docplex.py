@@ -28,7 +28,6 @@ from docplex.cp.solver.solver import CpoSolver
 from docplex.cp.utils import CpoException
 
 from ..errors import WrongArgument
-from ..models.deadline import Deadline, look
 from ..models.language import (
     AllDifferent,
     AllOrNone,
@@ -60,7 +59,7 @@ from ..models.language import (
     Table,
     VariableDelay,
 )
-from ..models.language.bounds import Breakpoint, far_origin, points_within, real_tolerance
+from ..models.language.bounds import Breakpoint, points_within
 from ..models.language.calendars import FULL
 from ..models.language.constraints import REVERSED
 from ..models.language.expressions import (
@@ -81,6 +80,8 @@ from ..models.language.expressions import (
     Window,
     atoms_below,
 )
+from ..models.language.semantics import far_origin, real_tolerance
+from ..models.long_calls import Deadline, look
 from .base import OBJECTIVE, Conflict, Limits, MissingConstruct, Outcome, Status, WarmStart, Watch, in_lowest_terms
 from .solver_thread import SolverLog
 

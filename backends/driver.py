@@ -14,15 +14,15 @@ import numpy as np
 
 from ..errors import LoweringTooLarge, SolverUnavailable, WrongArgument, WrongValue
 from ..models.arguments import expect, unknown_keyword
-from ..models.deadline import Deadline, OutOfTime, within
 from ..models.elements import minimal_set
-from ..models.garbage_collector import uncollected, unexamined
 from ..models.kind import is_problem
 from ..models.language import Assignment, Comparison, Integer, Interval, IntervalValue, Linear, Model, NamedConstraint
-from ..models.language.bounds import REAL_TOLERANCE, defined, late_presence, needs_origin, offset_of, origin_of
-from ..models.language.data import ModelData
+from ..models.language.bounds import defined
+from ..models.language.constraints import ModelData
 from ..models.language.expressions import ModelError, pair, told, whole
 from ..models.language.model import without_end
+from ..models.language.semantics import REAL_TOLERANCE, late_presence, needs_origin, offset_of, origin_of
+from ..models.long_calls import Deadline, OutOfTime, uncollected, unexamined, within
 from ..models.words import hint, how_many, listed
 from .base import (
     MINIMAL,

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable
-from ..models.deadline import Deadline, look
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.long_calls import Deadline, look
 from ..models.words import with_short_repr
 from .base import (
     OBJECTIVE,

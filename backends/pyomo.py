@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TextIO, cast
 import numpy as np
 
 from ..errors import NoSolution, SolverUnavailable, WrongArgument, WrongValue
-from ..models.deadline import look
 from ..models.language import Assignment, Integer, Interval, Model
+from ..models.long_calls import look
 from ..models.words import how_many, with_short_repr
 from .base import (
     Availability,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..errors import NoSolution, WrongArgument
-from ..models.deadline import Deadline
 from ..models.gantt import (
     columns_of_schedule,
     gantt_of_assignment,
@@ -18,8 +17,9 @@ from ..models.gantt import (
     rows_of_schedule,
 )
 from ..models.language import Assignment, Integer, Interval, IntervalValue, Linear, Model, Violation
-from ..models.language.bounds import offset_of, origin_of
 from ..models.language.model import latest_without_end
+from ..models.language.semantics import offset_of, origin_of
+from ..models.long_calls import Deadline
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import Problem, Schedule, Value
 from ..models.tables import frame

@@ -18,12 +18,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 from schedlab.heuristics import ListScheduler, warm_up
-from schedlab.heuristics.clock import running
 from schedlab.heuristics.kernels import placement as kernels
 from schedlab.heuristics.kernels.aggregate import levels
 from schedlab.heuristics.kernels.orders import OrderResult
 from schedlab.heuristics.kernels.placement import new_hopeless
 from schedlab.heuristics.kernels.profile import NEVER
+from schedlab.heuristics.search_parts import running
 from schedlab.instances import load
 from schedlab.models import Dispatch
 from schedlab.models.array_types import Ints

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from .delays import delay_search
     from .errors import CriterionUnusable, NoSchedule, NotForThisProblem, NothingFound, UnknownOrder
     from .eviction import TradeOff, backtracking, greedy, trade_off
-    from .incumbents import Incumbents, OnIncumbent, answer
     from .list_scheduling import (
         CRITERIA,
         ORDERINGS,
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
         multi_search,
         warm_up,
     )
-    from .method import ARGUMENT, BACKEND, OPTION, START
+    from .method import ARGUMENT, BACKEND, HEURISTICS, OPTION, START, Heuristic, allocator, usual_start, warm_up_for
     from .project.bounds import project_bounds
     from .project.lns import project_lns
     from .project.serial_sgs import PRIORITY_RULES, multi_sgs, serial_sgs
-    from .registry import HEURISTICS, Heuristic, allocator, usual_start, warm_up_for
     from .relaxation import relaxation_search
     from .rules import RULES, LeftWaiting, schedule_by_rule
+    from .search_parts import Incumbents, OnIncumbent, answer
 
 __all__ = [
     "Allocator",
@@ -78,7 +77,7 @@ LATER = {  # module: its names
     "delays": ("delay_search",),
     "errors": ("CriterionUnusable", "NoSchedule", "NotForThisProblem", "NothingFound", "UnknownOrder"),
     "eviction": ("TradeOff", "backtracking", "greedy", "trade_off"),
-    "incumbents": ("Incumbents", "OnIncumbent", "answer"),
+    "search_parts": ("Incumbents", "OnIncumbent", "answer"),
     "list_scheduling": (
         "Allocator",
         "CRITERIA",
@@ -93,13 +92,22 @@ LATER = {  # module: its names
     "project.bounds": ("project_bounds",),
     "project.lns": ("project_lns",),
     "project.serial_sgs": ("PRIORITY_RULES", "multi_sgs", "serial_sgs"),
-    "method": ("ARGUMENT", "BACKEND", "OPTION", "START"),
-    "registry": ("HEURISTICS", "Heuristic", "allocator", "usual_start", "warm_up_for"),
+    "method": (
+        "ARGUMENT",
+        "BACKEND",
+        "HEURISTICS",
+        "Heuristic",
+        "OPTION",
+        "START",
+        "allocator",
+        "usual_start",
+        "warm_up_for",
+    ),
     "relaxation": ("relaxation_search",),
     "rules": ("LeftWaiting", "RULES", "schedule_by_rule"),
 }
 INNER = {  # the same for names that other files of schedlab read; they are not public
-    "clock": ("Clock", "KernelStopped", "running"),
+    "search_parts": ("Clock", "KernelStopped", "running"),
     "list_scheduling": ("Joins", "order_by", "tiny"),
     "method": ("fields_of", "from_text"),
     "relaxation": ("improve_placed",),

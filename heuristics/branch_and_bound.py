@@ -12,10 +12,8 @@ from ..backends.result import Result
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Ints
-from ..models.deadline import Deadline
 from ..models.dispatch.arrays import column, request_rows
-from .clock import Clock, compiled_first
-from .incumbents import Incumbents, OnIncumbent
+from ..models.long_calls import Deadline
 from .kernels.branch_and_bound import (
     DONE,
     FAR,
@@ -34,6 +32,7 @@ from .kernels.branch_and_bound import (
 from .lagrangian import Items, Relaxation, WholePrices, is_sum_over_jobs, whole_weight
 from .list_scheduling import tiny
 from .lns.search import lns
+from .search_parts import Clock, Incumbents, OnIncumbent, compiled_first
 
 # --- Prices of a relaxation as tables over time, in whole multiples of 1 / Q.
 #

@@ -35,14 +35,12 @@ from ..errors import WrongValue
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
-from ..models.deadline import Deadline
 from ..models.kind import WithProblem, given_problem
+from ..models.long_calls import Deadline
 from ..models.schedule_arrays import POSTPONED
 from ..models.words import how_many
 from .arrays import Arrays, Placement, arrays
-from .clock import Clock, KernelStopped, compiled_first, running
-from .errors import NoSchedule, keeping_limits
-from .incumbents import Incumbents, OnIncumbent
+from .errors import NoSchedule
 from .kernels.aggregate import no_aggregate
 from .kernels.costs import limits
 from .kernels.earliest import new_scratch
@@ -58,6 +56,7 @@ from .list_scheduling import (
     start_placed,
     tiny,
 )
+from .search_parts import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, keeping_limits, running
 
 STEPS = 50  # default delay: (H - now) / STEPS
 

@@ -9,7 +9,7 @@ from ..errors import SchedlabError
 from ..models.words import UnknownName, how_many
 
 if TYPE_CHECKING:
-    from ..models import Dispatch, Job, Schedule
+    from ..models import Dispatch, Job
 
 
 class NothingFound(SchedlabError, RuntimeError):
@@ -89,16 +89,6 @@ class ConstraintBroken(NothingFound):
             f"no schedule was found that keeps the constraints of the model {model!r}: {fault}; formulations with the nodes in "
             "their answers, such as counts, find one if there is one"
         )
-
-
-def keeping_limits(problem: Dispatch, schedule: Schedule) -> Schedule:
-    """Return a schedule of all jobs; raise LimitsBroken if it breaks a limit on an objective."""
-    from ..models.dispatch.objectives import broken_limits
-
-    faults = [v.message for v in broken_limits(problem, schedule)]
-    if faults:
-        raise LimitsBroken(faults)
-    return schedule
 
 
 class NoSchedule(NothingFound):

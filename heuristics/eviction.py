@@ -16,15 +16,14 @@ from ..backends.result import Result
 from ..models import Eviction, EvictionCandidate, EvictionPlan, ProblemError, Schedule
 from ..models.arguments import checked
 from ..models.array_types import Ints
-from ..models.deadline import Deadline
 from ..models.eviction.jobs import STRATEGIES
 from ..models.kind import WithProblem, given_problem
+from ..models.long_calls import Deadline
 from ..models.words import how_many, with_short_repr
-from .clock import compiled_first
 from .errors import NothingFound
-from .incumbents import Incumbents, OnIncumbent
 from .kernels import eviction as kernels
 from .kernels.eviction import BacktrackingState, Bytes, Dense, Sparse, StrategyTable
+from .search_parts import Incumbents, OnIncumbent, compiled_first
 
 # --- The dynamic program of the eviction problem [Maurya2020], algorithm 1.
 #

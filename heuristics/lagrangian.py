@@ -24,20 +24,18 @@ from ..backends.result import Result, close
 from ..models import Dispatch, Schedule
 from ..models.arguments import rational
 from ..models.array_types import Floats, Ints
-from ..models.deadline import Deadline
-from ..models.dispatch.arrays import column, offsets, request_rows
-from ..models.dispatch.eligible import is_placed_freely
+from ..models.dispatch.arrays import column, is_placed_freely, offsets, request_rows
 from ..models.dispatch.jobs import Job, lack
 from ..models.dispatch.objectives import Excess, Late
+from ..models.long_calls import Deadline
 from ..models.platform import Platform
 from ..models.words import how_many
 from .arrays import Placement, arrays
-from .clock import Clock, KernelStopped, compiled_first
-from .errors import NoSchedule, keeping_limits
-from .incumbents import Incumbents, OnIncumbent, improves
+from .errors import NoSchedule
 from .kernels.lagrangian import cheapest_starts, dearest_sets, minimize
 from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders, tiny
 from .list_scheduling import warm_up as warm_up_lists
+from .search_parts import Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, improves, keeping_limits
 
 # --- What the relaxation prices: the jobs, and the running jobs, which have one possible start.
 

@@ -28,23 +28,13 @@ from ..models import Dispatch, Encoding, Job, NodeGroup, Platform, Profit, Queue
 from ..models.arguments import NonNegative, checked
 from ..models.array_types import Floats, Ints
 from ..models.compiled import compile_for
-from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits
 from ..models.kind import WithProblem, given_problem
+from ..models.long_calls import Deadline
 from ..models.schedule_arrays import POSTPONED, Flat, ScheduleArrays
 from ..models.words import hint, how_many, with_short_repr
 from .arrays import Arrays, Placement, arrays, within_profile
-from .clock import Clock, KernelStopped, compiled_first, running
-from .errors import (
-    ConstraintBroken,
-    CriterionUnusable,
-    LimitsBroken,
-    NoSchedule,
-    NothingFound,
-    UnknownOrder,
-    keeping_limits,
-)
-from .incumbents import SAME, Incumbents, OnIncumbent
+from .errors import ConstraintBroken, CriterionUnusable, LimitsBroken, NoSchedule, NothingFound, UnknownOrder
 from .kernels import placement as kernels
 from .kernels.aggregate import new_aggregate, take
 from .kernels.costs import objective, profits
@@ -52,6 +42,7 @@ from .kernels.earliest import choose, new_scratch
 from .kernels.orders import Mover, OrderResult
 from .kernels.placement import put, put_counted
 from .kernels.profile import NEVER, new_profile
+from .search_parts import SAME, Clock, Incumbents, KernelStopped, OnIncumbent, compiled_first, keeping_limits, running
 
 # --- The criteria by which jobs are ordered before they are placed one by one.
 #

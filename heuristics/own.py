@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, TypeGuard
 from ..backends.base import Limits
 from ..backends.result import Result
 from ..models.arguments import Positive, named
-from .incumbents import Incumbents
-from .method import ARGUMENT, BACKEND, OPTION, START, Method, Start
-from .registry import PLACED, Begin, Callback, Heuristic
+from .method import ARGUMENT, BACKEND, OPTION, PLACED, START, Begin, Callback, Heuristic, Method, Start
+from .search_parts import Incumbents
 
 if TYPE_CHECKING:
     from ..models import Dispatch, Eviction, Problem, Profit, Project, Schedule

@@ -21,17 +21,15 @@ from ..backends.result import Result
 from ..models import Dispatch, Profit, Schedule
 from ..models.arguments import Natural, NonNegative, Positive, checked
 from ..models.array_types import Ints
-from ..models.deadline import Deadline
 from ..models.dispatch.objectives import broken_limits, excess_of
 from ..models.kind import WithProblem, given_problem
 from ..models.language import Assignment
+from ..models.long_calls import Deadline
 from ..models.neighbourhood import Neighbourhood, Neighbourhoods, Some
 from ..models.schedule_arrays import POSTPONED, ScheduleArrays
 from .arrays import Placement, arrays
-from .clock import Clock, compiled_first
-from .errors import keeping_limits
-from .incumbents import Incumbents, OnIncumbent, improves
 from .list_scheduling import AFTERWARDS, ListScheduler, place_all_orders
+from .search_parts import Clock, Incumbents, OnIncumbent, compiled_first, improves, keeping_limits
 
 if TYPE_CHECKING:
     from ..backends import Limits

@@ -21,14 +21,14 @@ import numpy as np
 
 from ..models import Dispatch, Job, NodeGroup, Platform, Profit, Queue, Schedule
 from ..models.array_types import Floats, Ints
-from ..models.dispatch.arrays import JobArrays, column
-from ..models.dispatch.eligible import refuse_places
+from ..models.dispatch.arrays import JobArrays, column, refuse_places
 from ..models.dispatch.jobs import Window
 from ..models.words import hint, how_many
-from .errors import NotForThisProblem, NothingFound, UnknownOrder, keeping_limits
+from .errors import NotForThisProblem, NothingFound, UnknownOrder
 from .kernels.events.machine import by_name, counted, named_parts, ranges_of, start_on, trace_of
 from .kernels.events.rules import ALL, Rules, Standstill, replay_by_rule
 from .kernels.events.state import NEXT, NOW, State, TraceArrays, new_state
+from .search_parts import keeping_limits
 
 KEYS = ("est", "wt", "profit")
 RULES: tuple[str, ...] = tuple(key + strictness for key in KEYS for strictness in ("", "-strict"))

@@ -16,8 +16,7 @@ from ..models import arguments
 from ..models.arguments import is_number, is_whole, shown, whole_array, whole_pairs, wrong
 from ..models.array_types import Bools, Floats, Ints
 from ..models.comparing import hashable
-from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, kept_rows, numbers_of
-from ..models.dispatch.eligible import impossible_jobs
+from ..models.dispatch.arrays import FurtherChunks, JobArrays, column, distinct, impossible_jobs, kept_rows, numbers_of
 from ..models.dispatch.jobs import Chunk, Durations, Job, Queue, Recorded, Running, Window, whole_running
 from ..models.dispatch.problem import Dispatch
 from ..models.kind import resolve
@@ -554,6 +553,9 @@ class Workload:
         programs = numbers_of(j.name for j in jobs)
         queues = {q.name: k for k, q in enumerate(problem.queues)}
         node_terms, node_term = node_terms_of(jobs)
+        site = None
+        if any(j.asked is not None or j.recorded is not None for j in jobs):
+            site = SiteColumns.of((j.asked, j.recorded) for j in jobs)
         workload = cls(
             name=name,
             ids=tuple(j.id for j in jobs),
@@ -579,7 +581,7 @@ class Workload:
             latest_start=column(NEVER if j.latest_start is None else j.latest_start for j in jobs),
             node_term=node_term,
             node_terms=node_terms,
-            site=SiteColumns.of((j.asked, j.recorded) for j in jobs),
+            site=site,
         ).checked()
         if problem.now or problem.running:
             return workload.beginning(problem.now, problem.running)

@@ -18,8 +18,7 @@ Each class gives the same text by ``text``; `parse_method` gives the object of a
 
 from typing import TYPE_CHECKING
 
-from ..heuristics.method import Method, Parameters, Start
-from ..heuristics.registry import Heuristic
+from ..heuristics.method import Heuristic, Method, Parameters, Start
 from ..later import names_later
 from .text import (
     Auto,

@@ -10,16 +10,15 @@ from ..backends import Incumbent, Limits, LoweringTooLarge, Result, SolverUnavai
 from ..backends.result import Offset, close, gap_of, refutation, refutes
 from ..backends.solver_thread import INTERRUPTED
 from ..errors import ObjectiveDisagrees
-from ..heuristics.incumbents import answer, improves
-from ..heuristics.method import Method, Start
+from ..heuristics.method import HEURISTICS, Heuristic, Method, Start
 from ..heuristics.own import BranchAndBound, Lagrangian
-from ..heuristics.registry import HEURISTICS, Heuristic, warm_up_for
+from ..heuristics.search_parts import answer, improves
 from ..models import Problem, Schedule, kind
 from ..models.kind import Step
 from ..models.plugins import is_false
 from ..models.problem import Value
 from ..models.words import with_short_repr
-from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, without_solver
+from .run_solver import OnIncumbent, run_search, run_solver, start_schedule, warm_up_method, without_solver
 from .text import Auto, SolverMethod, parse_method
 
 if TYPE_CHECKING:
@@ -114,23 +113,13 @@ def parsed_steps(problem: Problem) -> list[tuple[Method, float]]:
 
 
 def warm_up(method: Method, problem: Problem, start: str | None = None) -> None:
-    """Compile the kernels that a method and the heuristic of its start need, and import its solver, before its time counts.
-
-    Parameters
-    ----------
-    method : Method
-    problem : Problem
-    start : str or None
-        Name of the heuristic of the start.
-    """
+    """Do what ``warm_up_method`` does for a method, or for all steps of ``Auto``."""
     if isinstance(method, Auto):
         methods = [step for step, _ in parsed_steps(problem)]
     else:
         methods = [method]
     for each in methods:
-        warm_up_for(problem, each.heuristic, start)
-        if isinstance(each, SolverMethod):
-            each.load()
+        warm_up_method(each, problem, start)
 
 
 # --- The best schedule and the best bound of several methods on one problem.

@@ -11,12 +11,11 @@ from ..backends.driver import build_deadline
 from ..backends.result import refutation, refutes
 from ..backends.solver_thread import INTERRUPTED, catch_first
 from ..heuristics.errors import NothingFound
-from ..heuristics.method import Start
-from ..heuristics.registry import Heuristic, allocator
+from ..heuristics.method import Heuristic, Method, Start, allocator, warm_up_for
 from ..models import Encoding, Problem, Schedule, kind
-from ..models.deadline import Deadline, OutOfTime, within
 from ..models.kind import all_formulations, encoding_of
 from ..models.language import Assignment, Model, Violation
+from ..models.long_calls import Deadline, OutOfTime, within
 from ..models.plugins import WrongAnswer, is_false
 from ..models.problem import objective_of, violations_of
 from .text import SolverMethod, start_method
@@ -25,6 +24,22 @@ from .text import SolverMethod, start_method
 
 
 OnIncumbent = Callable[[Incumbent], object]
+
+
+def warm_up_method(method: Method, problem: Problem, start: str | None = None) -> None:
+    """Compile the kernels that a method and the heuristic of its start need, and import its solver, before its time counts.
+
+    Parameters
+    ----------
+    method : Method
+        Another method than ``Auto``, whose steps are methods.
+    problem : Problem
+    start : str or None
+        Name of the heuristic of the start.
+    """
+    warm_up_for(problem, method.heuristic, start)
+    if isinstance(method, SolverMethod):
+        method.load()
 
 
 def put_schedule(result: Result, problem: Problem, schedule: Schedule) -> None:

@@ -16,20 +16,22 @@ from ..backends.base import OWN as OWN_BACKENDS
 from ..errors import SchedlabError, WrongArgument, WrongValue
 from ..heuristics.method import (
     ARGUMENT,
+    HEURISTICS,
     LOWERING,
     OPTION,
     PARAMETERS,
     SECONDS,
     START,
     USUAL,
+    Heuristic,
     Method,
     Parameters,
     Start,
     Value,
     fields_of,
     from_text,
+    usual_start,
 )
-from ..heuristics.registry import HEURISTICS, Heuristic, usual_start
 from ..models import Problem
 from ..models import kind as kinds
 from ..models.arguments import Positive, is_real, is_whole, named

@@ -126,7 +126,7 @@ LATER = {  # module: its names
 INNER = {  # the same for names that other packages of schedlab read; they are not public
     "arguments": ("rational",),
     "comparing": ("hashable",),
-    "deadline": ("Deadline", "OutOfTime", "within"),
+    "long_calls": ("Deadline", "OutOfTime", "within"),
     "words": ("hint", "similar"),
     "neighbourhood": ("Neighbourhoods",),
     "plugins": ("is_module", "load_reference", "only_named"),

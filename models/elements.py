@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from .language import Model
 from .language.bounds import defined
-from .language.constraints import expressions_of, intervals_of
-from .language.data import NamedConstraint
+from .language.constraints import NamedConstraint, expressions_of, intervals_of
 from .language.expressions import Interval, atoms_below
 from .words import MOST, how_many, with_short_repr
 

@@ -29,9 +29,8 @@ from ..errors import SchedlabError, WrongArgument, WrongValue
 from . import kind as kinds
 from .arguments import expect
 from .comparing import hashable
-from .deadline import OutOfTime
-from .garbage_collector import uncollected
 from .language import Assignment, Model
+from .long_calls import OutOfTime, uncollected
 from .plugins import PluginError, WrongAnswer, is_module
 from .problem import Encoding, Problem, Schedule
 from .registry import Registry

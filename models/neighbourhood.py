@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .array_types import Bools, Floats, Ints
 from .comparing import hashable
-from .dispatch.eligible import NotPlaced
+from .dispatch.arrays import NotPlaced
 from .dispatch.formulations import DemandRow, JobModel, count_units, set_cost, whole_nodes
 from .dispatch.jobs import Job, Window
 from .dispatch.objectives import Fixed, add_limits

@@ -28,14 +28,13 @@ from .dispatcher import PlannedStart, Start
 from .dispatchers import policy_kernels as kernels
 from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, allocator_of, rank_of
 from .dispatchers.registry import Named, parse_dispatcher
-from .engine import Engine
+from .engine import Engine, set_up
 from .errors import SimulationError
 from .features.batch_server import WHY
 from .features.feature import Feature, Replay
 from .features.limits import RunningLimits, licences_of
 from .features.running import RunningAtBegin
 from .predictors import TimedPredictor, predictor_of
-from .replay_setup import set_up
 from .simulator import check_takes_all_nodes, check_takes_chunks
 from .timeline import Hold, Use, holding
 

@@ -27,7 +27,7 @@ from .dispatcher import Dispatcher
 from .dispatchers.pbs import PBS
 from .dispatchers.policy import BEST_FIT, Allocator, Chosen, Policy, Slurm, allocator_of, needs_of, rank_of
 from .dispatchers.registry import DISPATCHERS, parse_dispatcher
-from .engine import STOPPED, Engine, OnProgress
+from .engine import STOPPED, Engine, OnProgress, set_up
 from .errors import ONE_REQUEST
 from .features.batch_server import NodeEvents, batch_server, split_events
 from .features.feature import Feature
@@ -40,7 +40,6 @@ from .features.site_reservations import reservations_of, site_reservations
 from .node_policies import NodePolicy, Switching
 from .predictors import Predictor, Real, TimedPredictor, predictor_of
 from .preemption import Preemption, Requeue, kept_by, requeue_of
-from .replay_setup import set_up
 from .result import Simulation
 from .settings import features_of
 from .users import Users, users_of

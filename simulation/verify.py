@@ -10,8 +10,8 @@ import numpy as np
 from ..instances.workload import Workload
 from ..models.array_types import Bools, Floats, Ints
 from ..models.desired_profile import DesiredProfile
+from ..models.dispatch.arrays import read_features
 from ..models.dispatch.check import excesses
-from ..models.dispatch.eligible import read_features
 from ..models.dispatch.jobs import DAY
 from ..models.language import Violation
 from ..models.platform import Platform

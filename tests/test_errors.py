@@ -28,11 +28,11 @@ PACKAGES = [name for name in MODULES if hasattr(importlib.import_module(name), "
 CONTROL_FLOW = {
     "schedlab.backends.solver_thread.Interrupted",  # Ctrl-C, a KeyboardInterrupt
     "schedlab.bench.errors.WrappedError",  # carries an error through Typer
-    "schedlab.heuristics.clock.KernelStopped",
+    "schedlab.heuristics.search_parts.KernelStopped",
     "schedlab.heuristics.lagrangian.DualStopped",
     "schedlab.heuristics.lns.control.Stopped",
     "schedlab.models.compiling.cache.Outdated",  # a function in the cache is compiled anew
-    "schedlab.models.deadline.OutOfTime",
+    "schedlab.models.long_calls.OutOfTime",
 }
 # built-in errors that a protocol of Python asks for, or that cannot happen
 PROTOCOLS = {

@@ -188,7 +188,7 @@ def test_short_contents_are_shown() -> None:
 
 
 REGISTRIES = (
-    "heuristics.registry", "backends.base", "simulation.preemption",
+    "heuristics.method", "backends.base", "simulation.preemption",
     "simulation.users", "simulation.dispatchers.registry", "simulation.rankers",
     "simulation.node_policies", "simulation.forecasts", "bench.runs.executors",
 )  # fmt: skip

@@ -439,7 +439,7 @@ class CompiledCpSat:
         pass
 
         unchanged = len(self.native.proto.constraints) == self.size["constraints"]
-        in_sequence = self.lowering.sequences.used  # no proof for the order that a circuit ties to the times
+        in_sequence = self.lowering.has_sequences  # no proof for the order that a circuit ties to the times
         orders = unchanged and not in_sequence and may_branch_on_order(self.model, self.lowering.choices)
         overlaps = any(isinstance(a, Overlap) for aim in self.model.objectives[:1] for a in aim.terms)
         search = CpSatRun(limits, orders, overlaps)

@@ -16,7 +16,6 @@ from ...models.language import (
     Intensity,
     Interval,
     Linear,
-    Model,
     NoOverlap,
     Order,
     Precedence,
@@ -26,7 +25,7 @@ from ...models.language import (
     VariableDelay,
 )
 from ...models.language.calendars import FULL
-from ...models.language.expressions import Atom, Attribute, Max, Neighbours
+from ...models.language.expressions import Neighbours
 from ..base import MissingConstruct
 from ..decompositions.constraints import Stretch, breaks_only, percents_of_work, stretches
 from .expressions import CpSatExpressions, Form, NativeModel, WholeForm
@@ -357,58 +356,3 @@ def variable_delay(lowering: Lowering, c: VariableDelay) -> None:
                 terms[k] += factor * coefficient  # type: ignore[assignment]
         constant = sign * (second.constant - first.constant - own.constant)
         lowering.native.require(Form(dict(terms), constant), 0, float("inf"), when)
-
-
-# --- A redundant row for objectives that sum times, such as weighted tardiness: the ends on a resource, weighted by the work.
-#
-# For intervals i that are always present, with fixed sizes z[i] and demands d[i], on a resource of capacity C that none of
-# them uses before the time t, let w[i] = d[i] z[i] be the work, and W its sum. The work of i is done at s[i] + z[i] / 2 on
-# the average. The average over all work is least if it is done at full capacity from t on, until t + W / C, so that
-#
-#     sum_i w[i] (e[i] - z[i] / 2) >= W (t + W / (2 C))
-#
-# On one machine this is Smith's rule for weights that are the sizes. Without it the linear relaxation does not see that
-# the intervals are late one after another, and CP-SAT's bound on the sum of 10 tardinesses of a 10 x 5 job shop is near 0.
-
-
-LARGEST_WORK = 2**50  # of the row; with greater numbers it is left out
-
-
-def sums_times(model: Model) -> bool:
-    """Return whether the first objective is the better the earlier several times are: a sum of them, or of their functions."""
-    if not model.objectives:
-        return False
-    sign = -1
-    if model.sense == "minimize":
-        sign = 1
-    late = [a for a, c in model.objectives[0].terms.items() if sign * c > 0 and _is_time(a)]
-    return len(late) > 1
-
-
-def _is_time(a: Atom) -> bool:
-    return isinstance(a, Max) or (isinstance(a, Attribute) and a.field in ("start", "end"))
-
-
-def work_done(lowering: Lowering, members: Sequence[Interval], demands: Sequence[int | Linear], capacity: int) -> None:
-    """Post that the intervals on a resource cannot all end early."""
-    work = {
-        v: d * v.size_lo
-        for v, d in zip(members, demands, strict=True)
-        if isinstance(d, int) and d * v.size_lo > 0 and v.size_lo == v.size_hi and not v.optional
-    }
-    if len(work) < 2 or capacity < 1:
-        return
-    total = sum(work.values())
-    begin = min(v.start_lo for v in work)
-    reach = max(abs(begin), *(abs(v.start_hi) + v.size_hi for v in work))
-    if max(capacity, total) * reach > LARGEST_WORK:
-        return
-    twice = 2 * capacity * total * begin + total * total + capacity * sum(w * v.size_lo for v, w in work.items())
-    terms: Counter[int] = Counter()
-    constant = 0
-    for v, w in work.items():
-        end = lowering.edge(v, "end")
-        constant += w * int(end.constant)
-        for i, factor in end.terms.items():
-            terms[i] += w * int(factor)
-    lowering.native.require(Form(dict(terms), constant), -(-twice // (2 * capacity)), float("inf"))

@@ -22,7 +22,6 @@ from ortools.sat.python import cp_model
 from ...errors import SchedlabError, WrongArgument
 from ...models.arguments import Rational, rational
 from ...models.language import Comparison, Interval, Linear, Model
-from ...models.language.bounds import far_origin, real_tolerance
 from ...models.language.expressions import (
     Atom,
     Attribute,
@@ -42,6 +41,7 @@ from ...models.language.expressions import (
     Window,
     atoms_below,
 )
+from ...models.language.semantics import far_origin, real_tolerance
 
 # --- The native side of a CP-SAT lowering: variables with bounds and recipes, rational linear forms, linear constraints.
 #

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...errors import LoweringTooLarge, SolverUnavailable
 from ...models.arguments import is_real
-from ...models.deadline import look
 from ...models.language import Assignment, Comparison, Integer, Interval, Linear, Model, NamedConstraint
 from ...models.language.expressions import Atom, Number
+from ...models.long_calls import look
 from ..base import (
     MINIMAL,
     UNTRIED,

@@ -30,15 +30,7 @@ from ...models.language import (
     piecewise,
 )
 from ...models.language import sum as total
-from ...models.language.bounds import (
-    Breakpoint,
-    common_constant,
-    far_origin,
-    origin_of,
-    real_tolerance,
-    value_at,
-    whole_form,
-)
+from ...models.language.bounds import Breakpoint, value_at
 from ...models.language.constraints import intervals_of
 from ...models.language.expressions import (
     Atom,
@@ -59,6 +51,7 @@ from ...models.language.expressions import (
 )
 from ...models.language.functions import max as latest
 from ...models.language.functions import min as first
+from ...models.language.semantics import common_constant, far_origin, origin_of, real_tolerance, whole_form
 from .decomposition import FUNCTIONS, Construct, Decomposition, Steps, Variables, whole
 
 # --- Decompositions of products, quotients, remainders and elements of expressions: binary digits, or a choice of values.

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import SolverUnavailable
 from ...models.array_types import Floats, Ints
-from ...models.deadline import look
 from ...models.language import Assignment, Model
+from ...models.long_calls import look
 from ...models.words import with_short_repr
 from ..base import variable_sizes
 

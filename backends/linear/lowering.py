@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ...errors import LoweringTooLarge, WrongValue
 from ...models.arguments import checked, unknown_keyword
 from ...models.array_types import Floats, Ints
-from ...models.deadline import look
 from ...models.language import (
     AllOrNone,
     Alternative,
@@ -37,6 +36,7 @@ from ...models.language import (
     Synchronize,
 )
 from ...models.language.bounds import attribute_bounds
+from ...models.long_calls import look
 from ...models.words import with_short_repr
 from ..base import Exactness, GridOption, LoweringName, MissingConstruct, Side, require_data, require_horizon
 from . import expressions

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ...errors import LoweringTooLarge, WrongArgument
 from ...models.array_types import Floats, Ints
-from ...models.deadline import look
 from ...models.language import (
     Alternative,
     Assignment,
@@ -43,6 +42,7 @@ from ...models.language.expressions import (
     Window,
     atoms_below,
 )
+from ...models.long_calls import look
 from ...models.words import how_many
 from ..base import Exactness, GridOption, Side
 from . import expressions

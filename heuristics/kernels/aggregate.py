@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...models.array_types import Ints
-from ...models.compiled import borrowing, internal_borrowing
-from .by_address import by_address
+from ...models.compiled import borrowing, by_address, internal_borrowing
 from .profile import NEVER, Machine, Profile, move_items, segment
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.array_types import Ints
-from ...models.compiled import compiled, internal
-from .by_address import by_address
+from ...models.compiled import by_address, compiled, internal
 
 # --- Arrays of the branch and bound: the problem, prices over time, the present schedule, the open decisions, visited states.
 #

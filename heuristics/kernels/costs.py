@@ -8,9 +8,8 @@ import numpy as np
 
 from ...models import Profit
 from ...models.array_types import Bools, Floats, Ints
-from ...models.compiled import borrowing, compiled, internal, internal_borrowing
+from ...models.compiled import borrowing, by_address, compiled, internal, internal_borrowing
 from ...models.profit.problem import JOULES
-from .by_address import by_address
 from .sorting import sort_places
 
 EXCESS = 0  # modes of ``Costs``

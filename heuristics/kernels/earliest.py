@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.array_types import Floats, Ints
-from ...models.compiled import internal, internal_borrowing
+from ...models.compiled import by_address, internal, internal_borrowing
 from .aggregate import Aggregate, possible
-from .by_address import by_address
 from .costs import Jobs
 from .profile import NEVER, WHOLE, Machine, Profile, segment, segment_from
 from .sorting import sort_by

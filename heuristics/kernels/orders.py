@@ -8,10 +8,9 @@ import numpy as np
 
 from ...models.array_types import Floats, Ints
 from ...models.comparing import compared_by_identity
-from ...models.compiled import compiled, internal, internal_borrowing
+from ...models.compiled import by_address, compiled, internal, internal_borrowing
 from ...models.schedule_arrays import POSTPONED
 from .aggregate import Aggregate, new_aggregate
-from .by_address import by_address
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, objective, penalty, together
 from .earliest import Scratch, new_scratch
 from .placement import Hopeless, Same, place, put_counted

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.array_types import Floats, Ints
-from ...models.compiled import compiled, internal, internal_borrowing, native
+from ...models.compiled import by_address, compiled, internal, internal_borrowing, native
 from ...models.schedule_arrays import POSTPONED as POSTPONED
 from .aggregate import Aggregate, Levels, levels, new_aggregate, possible, take
-from .by_address import by_address
 from .costs import EARNINGS, LAST_END, Costs, Jobs, cost, together
 from .earliest import Scratch, choose, confine, earliest, fill_most, fit_all, new_scratch
 from .profile import NEVER, Machine, Profile, grown, licensed, new_profile, occupy, put_licences, put_units, segment

@@ -15,8 +15,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from ...models.array_types import Bools, Floats, Ints
-from ...models.compiled import compiled, internal, internal_borrowing
-from .by_address import by_address
+from ...models.compiled import by_address, compiled, internal, internal_borrowing
 
 # --- Moves of items within an array, as one instruction instead of a loop.
 

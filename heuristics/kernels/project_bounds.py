@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...models.array_types import Ints
-from ...models.compiled import compiled, internal_borrowing
-from .by_address import by_address
+from ...models.compiled import by_address, compiled, internal_borrowing
 from .profile import NEVER
 from .project_schedules import Tasks
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...models.array_types import Bools, Floats, Ints
-from ...models.compiled import compiled, internal, internal_borrowing
+from ...models.compiled import by_address, compiled, internal, internal_borrowing
 from ...models.schedule_arrays import POSTPONED
 from .aggregate import BLOCK, Aggregate, levels, new_aggregate, no_aggregate, recount
-from .by_address import by_address
 from .costs import EARNINGS, Costs, Jobs, book, cooling_cost, cost, penalized, penalty
 from .earliest import Scratch, confine, fill_most, new_scratch
 from .placement import Hopeless, new_hopeless, place, put_all, put_counted, take_counted

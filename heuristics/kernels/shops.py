@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...models.array_types import Ints
-from ...models.compiled import compiled, internal_borrowing, native
-from .by_address import by_address, constant
+from ...models.compiled import by_address, compiled, constant, internal_borrowing, native
 from .profile import NEVER
 from .project_schedules import Tasks, below, draw
 

@@ -18,11 +18,10 @@ from ...models import Problem, Schedule
 from ...models.arguments import checked, is_real, is_whole
 from ...models.array_types import Floats
 from ...models.comparing import compared_by_identity, hashable
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.plugins import WrongAnswer, calling, returned_numbers
 from ...models.words import excerpt, with_short_repr
-from ..clock import Clock
-from ..incumbents import Incumbents, OnIncumbent
+from ..search_parts import Clock, Incumbents, OnIncumbent
 
 # --- Acceptance criteria: how much worse than the current and the best schedule a new one may be.
 

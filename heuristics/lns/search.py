@@ -52,9 +52,7 @@ from ...models.plugins import calling, returned_indices, returned_numbers
 from ...models.schedule_arrays import POSTPONED, ScheduleArrays
 from ...models.words import excerpt, with_short_repr
 from ..arrays import Arrays, Placement
-from ..clock import compiled_first
-from ..errors import NothingFound, keeping_limits
-from ..incumbents import OnIncumbent
+from ..errors import NothingFound
 from ..kernels import ruin as kernel
 from ..kernels.costs import EARNINGS, LAST_END, Costs, objective, profit
 from ..kernels.orders import Mover, OrderResult
@@ -78,6 +76,7 @@ from ..kernels.ruin import (
 )
 from ..list_scheduling import tiny
 from ..relaxation import check_available, improve_placed, limits_of_turn
+from ..search_parts import OnIncumbent, compiled_first, keeping_limits
 from .control import (
     Acceptance,
     Alternate,

@@ -14,19 +14,18 @@ import numpy as np
 from ...models import Dispatch, Profit, Schedule
 from ...models.array_types import Floats, Ints
 from ...models.comparing import compared_by_identity
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.plugins import NUMBERS, WrongAnswer
 from ...models.schedule_arrays import POSTPONED
 from ...models.words import excerpt, how_many, with_short_repr
 from ..arrays import Arrays, Placement, arrays
-from ..clock import running
-from ..incumbents import OnIncumbent
 from ..kernels.costs import EARNINGS, objective
 from ..kernels.orders import OrderResult
 from ..kernels.placement import build, same_for
 from ..kernels.profile import NEVER
 from ..kernels.ruin import Places
 from ..list_scheduling import AFTERWARDS, Joins, order_by, order_of_starts, reserve_for_postponed, start_placed
+from ..search_parts import OnIncumbent, running
 from .control import Acceptance, HillClimbing, Stopped, TurnSearch
 
 # --- The orders that a search keeps, and which of them is changed next.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...backends.base import Limits
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.project.problem import Project
 
 FEW_TASKS = 35  # up to here solvers prove as much at once, and numba need not be imported; PSPLIB's j30 have 32
@@ -29,7 +29,7 @@ def bound_for_solvers(problem: Project, limits: Limits) -> int | None:
     """
     if not _is_useful(problem):
         return None
-    from ..clock import Clock
+    from ..search_parts import Clock
     from .bounds import MakespanBounds
 
     left = limits.deadline.remaining

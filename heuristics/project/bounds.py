@@ -23,12 +23,11 @@ import numpy as np
 from ...backends.result import Result
 from ...models import Mode, Project, Resource, Schedule, Task
 from ...models.array_types import Ints
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.project.formulations import exclusive_sets, modes
-from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem
-from ..incumbents import Incumbents, OnIncumbent
 from ..kernels.project_bounds import Groups, Work, group_bound, longest_paths, refuted, strengthen
+from ..search_parts import Clock, Incumbents, OnIncumbent, compiled_first
 from .arrays import ProjectArrays
 from .serial_sgs import CONDITION, bounds_hold, longest_path, multi_sgs, refused, takes
 

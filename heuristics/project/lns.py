@@ -21,9 +21,7 @@ from ...models.array_types import Floats, Ints
 from ...models.project.formulations import exclusive_sets, part_formulation
 from ...models.project.verification import MAKESPAN, suspended_end, suspending, terms
 from ...models.words import listed, with_short_repr
-from ..clock import Clock, compiled_first
 from ..errors import NotForThisProblem, NothingFound
-from ..incumbents import OnIncumbent
 from ..kernels.project_schedules import (
     CROSSOVER,
     MISSED,
@@ -53,6 +51,7 @@ from ..lns.control import (
     as_text,
 )
 from ..relaxation import check_available, limits_of_turn
+from ..search_parts import Clock, OnIncumbent, compiled_first
 from .arrays import LEFT_OUT, ProjectArrays, is_simple
 from .bounds import MOST_EXCLUSIVE, MakespanBounds, kept_for_bound, proved_bound
 from .serial_sgs import (

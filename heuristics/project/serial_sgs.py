@@ -15,14 +15,14 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from ...backends.result import Result
-from ...models.deadline import Deadline
+from ...models.long_calls import Deadline
 from ...models.problem import Schedule
 from ...models.project.data import Resource
 from ...models.project.problem import Mode, Project, Task
 from ...models.project.verification import MAKESPAN, Window, joined, suspended_end, suspending, terms
 from ...models.words import with_short_repr
 from ..errors import NothingFound, UnknownOrder
-from ..incumbents import Incumbents, OnIncumbent
+from ..search_parts import Incumbents, OnIncumbent
 
 # --- The tasks of a project by number, with their precedences in both directions.
 

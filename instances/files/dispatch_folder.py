@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import WrongValue
 from ...models.arguments import is_number
 from ...models.comparing import hashable
-from ...models.dispatch.eligible import impossible_jobs, read_features
+from ...models.dispatch.arrays import impossible_jobs, read_features
 from ...models.dispatch.jobs import DAY, Job, Queue, Recorded, Running, SiteRequest, Window
 from ...models.dispatch.objectives import objective_names
 from ...models.dispatch.problem import Dispatch
@@ -408,6 +408,7 @@ BEFORE = ("id", "queue", "submit", "units")
 AFTER = ("walltime", "runtime")
 PLACES = ("allowed_nodes", "features", "per_node", "whole_nodes", "licences")
 _PLACES = frozenset(PLACES)
+_SITE = frozenset(SITE_COLUMNS)
 OPTIONAL_OF_ONE = (
     "earliest_start",
     "deadline",
@@ -458,6 +459,8 @@ def job_of_row(row: TableRow, resources: Sequence[str]) -> Job:
 
 
 def _site_of(row: TableRow) -> tuple[SiteRequest | None, Recorded | None]:
+    if _SITE.isdisjoint(row.cells):
+        return None, None
     try:
         return site_of(row.cells)
     except WrongValue as e:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...models.dispatch.eligible import PLACE_FIELDS
+from ...models.dispatch.arrays import PLACE_FIELDS
 from ...models.platform import LATEST, MOST_NODES, NodeGroup, Platform
 from ...models.words import excerpt
 from ..files.reading import WorkloadError, json_number_of, json_whole_of, read_json

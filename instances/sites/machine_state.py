@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...models.comparing import hashable
-from ...models.dispatch.eligible import impossible_jobs
+from ...models.dispatch.arrays import impossible_jobs
 from ...models.dispatch.jobs import DAY, Chunk, Job, Queue, Running, Window
 from ...models.node_states import node_states
 from ...models.platform import LATEST, MOST_CAPACITY, MOST_NODES, NamedNodes, Platform

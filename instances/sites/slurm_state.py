@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from ...errors import WrongValue
-from ...models.dispatch.eligible import alternative_features, read_features
+from ...models.dispatch.arrays import alternative_features, read_features
 from ...models.platform import MOST_CAPACITY, ProblemError
 from ...models.site import resource_of as resource
 from ...models.words import excerpt

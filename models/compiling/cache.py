@@ -35,7 +35,7 @@ from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
 
 from ...errors import WrongArgument
-from ..garbage_collector import uncollected
+from ..long_calls import uncollected
 from .plain import Kind
 
 # --- Machine code of our kernels that a wheel contains (``make wheel``), loaded where it fits instead of being compiled.

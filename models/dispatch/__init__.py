@@ -7,10 +7,22 @@ from .problem import Dispatch
 __all__ = ["Dispatch", "Job", "Queue", "Running"]
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "arrays": ("JobArrays", "NodeArrays", "Returns", "distinct", "occupied", "offsets"),
+    "arrays": (
+        "JobArrays",
+        "NodeArrays",
+        "NodeSets",
+        "NotPlaced",
+        "Returns",
+        "alternative_features",
+        "distinct",
+        "eligible_nodes",
+        "least_amounts",
+        "occupied",
+        "offsets",
+        "read_features",
+    ),
     "check": ("excesses",),
     "composite": ("limit_of", "nearest", "overrun"),
-    "eligible": ("NodeSets", "NotPlaced", "alternative_features", "eligible_nodes", "least_amounts", "read_features"),
     "jobs": ("impossible", "whole_jobs"),
 }
 __getattr__ = names_later(__name__, inner=INNER)

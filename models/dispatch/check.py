@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ..language import Violation
 from ..problem import Schedule
 from ..words import how_many
+from .arrays import Eligibility, described_nodes, is_placed_freely
 from .desired import excess_on_nodes
-from .eligible import Eligibility, described_nodes, is_placed_freely
 from .jobs import DAY, Job
 from .objectives import broken_limits
 
 if TYPE_CHECKING:
-    from .eligible import DispatchData
+    from .arrays import DispatchData
 
 
 # --- The capacity check: a sweep over the starts and ends of jobs in time order, on flat arrays; compiled for long ones.
@@ -189,7 +189,8 @@ def verify(problem: DispatchData, schedule: Schedule) -> list[Violation]:
         violations.extend(_allowed_nodes(problem, schedule))
         violations.extend(_shared_nodes(problem, schedule))
         violations.extend(_licences(problem, schedule))
-    violations.extend(excess_on_nodes(problem, schedule))
+    if problem.desired is not None and problem.over_cost is None:
+        violations.extend(excess_on_nodes(problem, problem.desired, schedule))
     if all(job.id in schedule.start for job in problem.jobs):
         violations.extend(broken_limits(problem, schedule))
     return violations

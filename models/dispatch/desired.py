@@ -21,7 +21,8 @@ from ..words import how_many
 from .jobs import DAY, Job
 
 if TYPE_CHECKING:
-    from .eligible import DispatchData
+    from ..desired_profile import DesiredProfile
+    from .arrays import DispatchData
     from .jobs import Running
 
 
@@ -102,7 +103,7 @@ def _never(p: DispatchData) -> list[str]:
     return texts
 
 
-def waits(p: DispatchData) -> tuple[int, int]:
+def waits(p: DispatchData, profile: DesiredProfile) -> tuple[int, int]:
     """Return how long a profile may delay the jobs although the machine is otherwise empty.
 
     A hard profile delays a job that the empty machine cannot hold at all times; an optimal schedule with a soft one also a
@@ -115,17 +116,15 @@ def waits(p: DispatchData) -> tuple[int, int]:
         The time in seconds from which on a profile without period has no more steps (``now`` if there are none), and the
         sum of the greatest delays of the jobs in seconds.
     """
-    if p.desired is None:
-        return p.now, 0
-    period = p.desired.period
-    least = _least_totals(p)
+    period = profile.period
+    least = _least_totals(p, profile)
     resources = p.platform.resources
     known: dict[Shape, bool] = {}
     total, held = 0, False
     for job in p.jobs:
         shape = shape_of(job, resources)
         if shape not in known:
-            known[shape] = p.desired.empty_machine.always(shape) and all(
+            known[shape] = profile.empty_machine.always(shape) and all(
                 sum(units * request[k] for units, request in shape) <= least[r] for k, r in enumerate(resources)
             )
         if known[shape] and (job.power or 0.0) <= least[POWER_OF_MACHINE]:
@@ -136,19 +135,18 @@ def waits(p: DispatchData) -> tuple[int, int]:
                 total += math.lcm(period, DAY)
             else:
                 total += period
-    return (p.desired.last_change if held and period is None else p.now), total
+    return (profile.last_change if held and period is None else p.now), total
 
 
-def _least_totals(p: DispatchData) -> dict[str, float]:
+def _least_totals(p: DispatchData, profile: DesiredProfile) -> dict[str, float]:
     """Return for each resource the least desired amount of the machine; infinite for a power that is not wished."""
-    assert p.desired is not None
     totals = {
-        r: sum(g.count * min(p.desired.of(g.name, r).amounts) for g in p.platform.groups) for r in p.platform.resources
+        r: sum(g.count * min(profile.of(g.name, r).amounts) for g in p.platform.groups) for r in p.platform.resources
     }
-    if p.desired.power is None:
+    if profile.power is None:
         power = math.inf
     else:
-        power = min(p.desired.power.amounts)
+        power = min(profile.power.amounts)
     return {**totals, POWER_OF_MACHINE: power}
 
 
@@ -170,11 +168,8 @@ class Use(NamedTuple):
     own: bool
 
 
-def excess_on_nodes(problem: DispatchData, schedule: Schedule) -> Iterator[Violation]:
+def excess_on_nodes(problem: DispatchData, profile: DesiredProfile, schedule: Schedule) -> Iterator[Violation]:
     """Yield for each node and resource the first time at which jobs of the problem use more than a hard profile allows."""
-    profile = problem.desired
-    if profile is None or problem.over_cost is not None:
-        return
     group = {node: g for g in problem.platform.groups for node in g.nodes}
     on_nodes: dict[tuple[str, str], list[Use]] = {}
     for begin, end, nodes, request, own in _runs(problem, schedule):
@@ -346,10 +341,9 @@ class OverCost:
     rows: tuple[Row, ...]
 
     @classmethod
-    def of(cls, problem: DispatchData, until: int) -> OverCost | None:
-        """Return the cost of a problem with a soft profile up to a time in seconds; None without one."""
-        profile = problem.desired
-        if profile is None or problem.over_cost is None:
+    def of(cls, problem: DispatchData, profile: DesiredProfile, until: int) -> OverCost | None:
+        """Return the cost of a problem with a profile up to a time in seconds; None if the profile is a hard one."""
+        if problem.over_cost is None:
             return None
         rows = []
         for resource in profile.wished:

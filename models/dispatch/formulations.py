@@ -17,9 +17,8 @@ from ..desired_profile import whole_amount
 from ..language import Assignment, Cumulative, Integer, Interval, Linear, Model
 from ..problem import Encoding, Schedule
 from ..words import how_many
-from .arrays import NodeArrays, column, occupied, request_rows
+from .arrays import NodeArrays, column, least_amounts, occupied, request_rows
 from .desired import MILLI, ROUNDING, OverCost
-from .eligible import least_amounts
 from .jobs import Job
 from .objectives import JobCosts, add_limits, total_cost
 
@@ -495,8 +494,8 @@ def job_model(
     made = JobModel(problem, model, tuple(jobs), {}, Levels.of(problem, until))
     if set_objective is None:
         over = problem.over
-        if horizon is not None:
-            over = OverCost.of(problem, until)
+        if horizon is not None and problem.desired is not None:
+            over = OverCost.of(problem, problem.desired, until)
         set_cost(made, problem.costs, over=over)
     else:
         set_objective(made)

@@ -16,18 +16,18 @@ from ...models import language as sl
 from ..arguments import checked, expect, is_number, is_real, is_whole, rational, shown
 from ..array_types import Floats, Ints
 from ..language import Expression, Interval, Linear, Model, Violation
-from ..language.bounds import REAL_TOLERANCE
 from ..language.expressions import Number
+from ..language.semantics import REAL_TOLERANCE
 from ..platform import ProblemError
 from ..plugins import NUMBERS, PluginError, WrongAnswer, plain_name, returned_number
 from ..problem import Schedule
 from ..registry import Registry
 from ..words import UnknownName, excerpt, how_many, with_short_repr
-from .eligible import DispatchData
+from .arrays import DispatchData
 
 if TYPE_CHECKING:
     from ..problem import Schedule
-    from .eligible import DispatchData
+    from .arrays import DispatchData
     from .jobs import Job
 
 # --- The objectives of dispatching schedules from the data alone, job by job, for the verifier.

@@ -16,9 +16,19 @@ from ..platform import LATEST, Platform, ProblemError
 from ..problem import Encoding, Schedule, checked_schedule, value_of
 from ..tables import table_rows, whole_cell
 from ..words import hint, how_many, with_short_repr
-from .arrays import JobArrays, NodeArrays, Returns, column, occupied
+from .arrays import (
+    JobArrays,
+    NodeArrays,
+    NodeClasses,
+    NodeSets,
+    Returns,
+    column,
+    impossible_jobs,
+    is_placed_freely,
+    occupied,
+    place_faults,
+)
 from .desired import OverCost, desired_faults, over_hours, waits
-from .eligible import NodeClasses, NodeSets, impossible_jobs, is_placed_freely, place_faults
 from .jobs import (
     DAY,
     Durations,
@@ -307,7 +317,9 @@ class Dispatch:
     @cached_property
     def over(self) -> OverCost | None:
         """The cost of the use above a soft profile, from which models and searches are made; None without one."""
-        return OverCost.of(self, self.last_end)
+        if self.desired is None:
+            return None
+        return OverCost.of(self, self.desired, self.last_end)
 
     @cached_property
     def last_end(self) -> int:
@@ -358,7 +370,9 @@ class Dispatch:
         closed; a profile by at most a period. A later ``moment`` delays all of this.
         """
         last = [hi for j in self.jobs for _, hi in j.windows]
-        steady, profiled = waits(self)
+        steady, profiled = self.now, 0
+        if self.desired is not None:
+            steady, profiled = waits(self, self.desired)
         jobs = self.job_arrays
         begin: int = max([steady, self.now, *jobs.release.tolist(), *self.returns.end.tolist(), *last])
         begin += moment - self.now

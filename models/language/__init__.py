@@ -7,11 +7,14 @@ from .constraints import (
     AllDifferent,
     AllOrNone,
     Alternative,
+    Assignment,
     Constraint,
     Cumulative,
     DirectTransitions,
     ForbidExtent,
+    IntervalValue,
     Level,
+    NamedConstraint,
     NoIdle,
     NoOverlap,
     Order,
@@ -23,35 +26,32 @@ from .constraints import (
     Table,
     Violation,
 )
-from .data import Assignment, IntervalValue, NamedConstraint
-from .declarations import (
+from .expressions import Comparison, Expression, Integer, Interval, Linear, ModelError
+from .functions import (
     all_different,
+    all_of,
     all_or_none,
     alternative,
+    any_of,
+    count,
     cumulative,
+    element,
     end_before_end,
     end_before_start,
     forbid_extent,
-    no_overlap,
-    start_before_end,
-    start_before_start,
-    synchronize,
-    table,
-)
-from .expressions import Comparison, Expression, Integer, Interval, Linear, ModelError
-from .functions import (
-    all_of,
-    any_of,
-    count,
-    element,
     holds,
     implies,
+    no_overlap,
     overlap,
     piecewise,
     positive_part,
     product,
     quotient,
     remainder,
+    start_before_end,
+    start_before_start,
+    synchronize,
+    table,
 )
 from .functions import max as max  # an attribute, not part of __all__: it would shadow a builtin
 from .functions import min as min
@@ -156,7 +156,7 @@ __all__ = [
 ]
 
 INNER = {  # module: names that other packages of schedlab read; they are not public
-    "bounds": ("offset_of", "origin_of"),
+    "semantics": ("offset_of", "origin_of"),
     "expressions": ("Element", "Function", "atoms_below"),
     "levels": ("segments",),
     "model": ("latest_without_end",),

@@ -1075,3 +1075,22 @@ __all__ = [
     "common_model",
     "linear",
 ]
+
+
+def distinct_intervals(items: Iterable[Interval], where: str, *, at_least: int = 0) -> tuple[Interval, ...]:
+    """Return the intervals of a constraint; raise ModelError for others, for one twice, and for those of two models."""
+    intervals = tuple(items if type(items) is list else listed(items, f"{where}: the intervals"))
+    for i in intervals:
+        if not isinstance(i, Interval):
+            raise ModelError(f"{where}: {told(i)} is not an interval")
+    if len({id(i) for i in intervals}) != len(intervals):
+        repeated = next(i for k, i in enumerate(intervals) if any(i is j for j in intervals[:k]))
+        raise ModelError(f"{where}: {repeated} is listed twice")
+    if len(intervals) < at_least:
+        raise ModelError(f"{where}: at least {how_many(at_least, 'interval', verb='are')} needed, not {len(intervals)}")
+    for i in intervals[1:]:
+        if i.model is not intervals[0].model:
+            raise ModelError(
+                f"{where}: {intervals[0]} belongs to model {intervals[0].model.name!r}, but {i} to model {i.model.name!r}"
+            )
+    return intervals

@@ -97,7 +97,7 @@ from .expressions import (
 from .structures import VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:
-    from .data import ModelData
+    from .constraints import ModelData
 
 UNLIMITED = 2**40  # s, 35,000 years: the solvers still compute exactly with it
 LARGEST = 2**40  # s: a derived horizon beyond it is of no more use than an unlimited one

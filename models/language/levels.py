@@ -14,12 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..arguments import named
 from ..words import with_short_repr
 from .constraints import Change, Edge, Level, StateFunction, StateUse
-from .declarations import _intervals
-from .expressions import Expression, Interval, ModelError, Number, Window, common_model, listed, pair, told, whole
+from .expressions import (
+    Expression,
+    Interval,
+    ModelError,
+    Number,
+    Window,
+    common_model,
+    distinct_intervals,
+    listed,
+    pair,
+    told,
+    whole,
+)
 from .sequences import matrix
 
 if TYPE_CHECKING:
-    from .data import Assignment
+    from .constraints import Assignment
 
 
 @with_short_repr
@@ -394,7 +405,7 @@ def state_function(uses: Iterable[StateUse], transitions: Sequence[Sequence[int]
     """
     where = "state_function()"
     made = tuple(_checked(use) for use in listed(uses, f"{where}: the requirements"))
-    _intervals([v for v, _, _, _ in made], where)
+    distinct_intervals([v for v, _, _, _ in made], where)
     if transitions is None:
         return StateFunction(made)
     times = matrix(transitions, f"{where}: the transition times", least=0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import WrongArgument
 from ..arguments import named, refuse
-from ..deadline import THIS_CALL, look
+from ..long_calls import THIS_CALL, look
 from ..words import hint, how_many, one_line
 from . import calendars
 from .constraints import (
@@ -19,16 +19,19 @@ from .constraints import (
     AllDifferent,
     AllOrNone,
     Alternative,
+    Assignment,
     Constraint,
     Cumulative,
     DirectTransitions,
     ForbidExtent,
     Level,
+    NamedConstraint,
     NoIdle,
     NoOverlap,
     Order,
     Precedence,
     SameSequence,
+    Sense,
     Stated,
     StateFunction,
     Synchronize,
@@ -38,7 +41,6 @@ from .constraints import (
     intervals_of,
     some,
 )
-from .data import Assignment, NamedConstraint, Sense
 from .expressions import (
     LARGEST,
     Comparison,

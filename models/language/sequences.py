@@ -12,11 +12,10 @@ import numpy as np
 from ..arguments import named
 from ..words import how_many, with_short_repr
 from .constraints import DirectTransitions, NoIdle, NoOverlap, Order, OrderKind, SameSequence
-from .declarations import _intervals
-from .expressions import Interval, Linear, ModelError, Neighbours, listed, told, whole
+from .expressions import Interval, Linear, ModelError, Neighbours, distinct_intervals, listed, told, whole
 
 if TYPE_CHECKING:
-    from .data import Assignment
+    from .constraints import Assignment
 
 Matrix = tuple[tuple[int, ...], ...]
 
@@ -412,7 +411,7 @@ def same(intervals: Iterable[Interval], others: Iterable[Interval]) -> SameSeque
     left, right = _sequence(intervals, "same_sequence()"), _sequence(others, "same_sequence()")
     if len(left) != len(right):
         raise ModelError(f"same_sequence(): {how_many(len(left), 'interval')} in one, but {len(right)} in the other")
-    _intervals(list({id(v): v for v in (*left, *right)}.values()), "same_sequence()")
+    distinct_intervals(list({id(v): v for v in (*left, *right)}.values()), "same_sequence()")
     return SameSequence(left, right)
 
 
@@ -451,7 +450,7 @@ def matrix(given: Any, what: str, least: int | None = None) -> Matrix:
 
 
 def _sequence(intervals: Iterable[Interval], where: str) -> tuple[Interval, ...]:
-    several = _intervals(intervals, where)
+    several = distinct_intervals(intervals, where)
     for v in several:
         if v.size_lo < 1:
             raise ModelError(f"{where}: {v} can have size 0; the intervals of a sequence must last at least 1 s")

@@ -21,7 +21,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ..words import hint, how_many, how_many_of, one_line, visible
-from . import calendars, declarations, functions, levels, sequences, structures
+from . import calendars, functions, levels, sequences, structures
 from .calendars import InDomain, Intensity
 from .constraints import Constraint, OrderKind, Stated, expressions_of
 from .expressions import (
@@ -52,7 +52,7 @@ from .expressions import (
 from .structures import Isomorphism, Span, VariableCapacity, VariableDelay
 
 if TYPE_CHECKING:
-    from .data import ModelData
+    from .constraints import ModelData
 
 VERSION = 1
 MARK = "schedlab_model"
@@ -283,7 +283,7 @@ class _Reader:
         if kind in DECLARED:
             declare = DECLARED[kind]
         else:
-            declare = getattr(declarations, kind)
+            declare = getattr(functions, kind)
         required = [values.pop(name) for name in needed]
         return declare(*required, **values)
 
@@ -391,10 +391,10 @@ DECLARED: dict[str, Callable[..., Constraint]] = {
     "in_domain": calendars.in_domain,
     "span": structures.span,
     "isomorphism": structures.isomorphism,
-    "variable_capacity": declarations.cumulative,
-    "variable_delay": declarations.variable_delay,
+    "variable_capacity": functions.cumulative,
+    "variable_delay": functions.variable_delay,
 }
-"""The functions that declare constraints and are not in ``declarations`` under the name of their type."""
+"""The functions that declare constraints and are not in ``functions`` under the name of their type."""
 Windows = tuple[tuple[int, int], ...]
 Entries = tuple[float | Linear, ...]
 # The arguments of each function in the order in which the language takes them

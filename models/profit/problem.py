@@ -21,9 +21,8 @@ from ..arguments import checked, expect, is_number, is_real, is_whole, shown, un
 from ..array_types import Floats, Ints
 from ..comparing import hashable
 from ..dispatch import display
-from ..dispatch.arrays import column
+from ..dispatch.arrays import column, is_placed_freely
 from ..dispatch.display import DispatchElements
-from ..dispatch.eligible import is_placed_freely
 from ..dispatch.jobs import Job
 from ..dispatch.problem import Dispatch
 from ..gantt import Gantt, Mark

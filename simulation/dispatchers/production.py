@@ -17,7 +17,7 @@ from ...models.array_types import Bools, Floats, Ints
 from ...models.dispatch.arrays import NodeArrays, occupied
 from ...models.dispatch.jobs import DAY, Window
 from ...models.dispatch.objectives import find_objective
-from ...models.garbage_collector import uncollected
+from ...models.long_calls import uncollected
 from ...models.node_states import node_states
 from ...models.problem import Encoding, Schedule
 from ...models.words import with_short_repr

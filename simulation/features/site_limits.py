@@ -26,7 +26,7 @@ from ...instances.sites.of_log import runs_on, with_draining
 from ...instances.workload import NodeTerms, Workload
 from ...models import NodeEvent, Platform, Queue
 from ...models.array_types import Bools, Floats, Ints
-from ...models.dispatch.eligible import NodeSets, alternative_features, read_features
+from ...models.dispatch.arrays import NodeSets, alternative_features, read_features
 from ...models.dispatch.jobs import SiteRequest
 from ...models.platform import ProblemError
 from ...models.site import (

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...heuristics.kernels.by_address import by_address
 from ...heuristics.kernels.events.rules import step
 from ...heuristics.kernels.events.state import (
     DECISIONS,
@@ -32,7 +31,7 @@ from ...heuristics.kernels.events.state import (
 from ...heuristics.kernels.events.state import NOW as CLOCK
 from ...heuristics.kernels.profile import NEVER
 from ...models.array_types import Bools, Floats, Ints
-from ...models.compiled import compiled, internal, internal_borrowing
+from ...models.compiled import by_address, compiled, internal, internal_borrowing
 from ...models.site import SchedulerSettings
 from ..dispatchers.policy import NO_PHASES, Phases
 from .columns import (

@@ -21,9 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Floats, Ints
-from ...models.compiled import borrowing, compiled, internal_borrowing
+from ...models.compiled import borrowing, by_address, compiled, internal_borrowing
 from ...models.site import Association, Partition, SchedulerSettings, Site
 from .jobs import SlurmJob
 from .limits import licence_counts

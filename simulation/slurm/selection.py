@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...heuristics.kernels.by_address import by_address
 from ...models.array_types import Ints
-from ...models.compiled import internal_borrowing, native
+from ...models.compiled import by_address, internal_borrowing, native
 from .columns import (
     ALLOWED,
     CONTIGUOUS,

@@ -13,7 +13,7 @@ from ...errors import WrongValue
 from ...instances.formats.slurm_values import hosts_of
 from ...models.array_types import Ints
 from ...models.compiled import compiled
-from ...models.dispatch.eligible import read_features
+from ...models.dispatch.arrays import read_features
 from ...models.platform import ProblemError
 from ...models.site import Partition, SchedulerSettings, Site
 from ..features.site_limits import names_of_reservations

@@ -176,7 +176,7 @@ def test_ctrl_c_leaves_a_solver_that_does_not_stop_and_a_second_one_is_raised() 
         class Owner: pass
         end = threading.Event()
         m = sl.Model("empty")
-        from schedlab.models.deadline import Deadline
+        from schedlab.models.long_calls import Deadline
         watch = Recorder(m, m, Exactness(), Deadline(), None, None)
         def stubborn(_):
             press()

@@ -63,7 +63,7 @@ def test_ctrl_c_in_a_solve_of_a_search_ends_the_search(method: str, monkeypatch:
 
 @pytest.mark.parametrize("method", ["lns", "cpsat:classes", "cpsat:classes+warm"])
 def test_ctrl_c_before_anything_was_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedlab.methods.portfolio.warm_up_for", lambda *_: press())
+    monkeypatch.setattr("schedlab.methods.run_solver.warm_up_for", lambda *_: press())
     r = sl.solve(sl.load("eurora_99").problem, method=method)
     assert (r.status, r.message, r.schedule) == ("unknown", INTERRUPTED, None)
 

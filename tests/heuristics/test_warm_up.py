@@ -38,7 +38,7 @@ def test_a_second_process_compiles_what_the_solver_and_its_start_need_late(monke
         places.extend(late)
         return contextlib.nullcontext()
 
-    monkeypatch.setattr("schedlab.models.compiling.second_process.second_process", second_process)
+    monkeypatch.setattr("schedlab.models.compiled.second_process", second_process)
     problem = load("eurora_99").problem
     solver = kind.find("dispatch").solver_warm_up_late
     warm_up_for(problem)
@@ -78,7 +78,7 @@ def test_nothing_is_compiled_after_the_warm_up(instance, method):
 DIRECT = """
 import sys
 import schedlab as sl
-from schedlab.heuristics.incumbents import Incumbents
+from schedlab.heuristics import Incumbents
 from schedlab.models.compiling.cache import SharedCache
 from schedlab.models.kind import resolve
 

@@ -8,14 +8,12 @@ import time
 import numba
 import psutil
 import pytest
-from schedlab.models.compiled import compiled
-from schedlab.models.compiling import second_process
+from schedlab.models.compiled import compiled, second_process
 
 KERNELS = """
 import os, sys, time
 from pathlib import Path
-from schedlab.models.compiled import compiled, watching
-from schedlab.models.compiling.second_process import second_process
+from schedlab.models.compiled import compiled, second_process, watching
 
 @compiled
 def early(n):
@@ -80,5 +78,5 @@ def test_there_is_none_without_need_or_processor(monkeypatch, tmp_path, processo
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(os, "cpu_count", lambda: processors)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a second process"))
-    with second_process.second_process(places):
+    with second_process(places):
         assert not compiling or double(2) == 4

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....models.array_types import Ints
-from ....models.compiled import internal_borrowing
-from ..by_address import by_address
+from ....models.compiled import by_address, internal_borrowing
 from ..profile import NEVER
 
 # --- The order of blocks whose contents are in rows of arrays: a block is inserted or removed without moving its contents.

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....models.array_types import Floats, Ints, Small
-from ....models.compiled import borrowing, compiled, internal, internal_borrowing
-from ..by_address import by_address
+from ....models.compiled import borrowing, by_address, compiled, internal, internal_borrowing
 from ..profile import NEVER
 from .counted_free import insert_block, remove_block
 from .rules import ALL, Rules

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....models.array_types import Bools, Floats, Ints
-from ....models.compiled import compiled, internal, internal_borrowing
-from ..by_address import by_address
+from ....models.compiled import by_address, compiled, internal, internal_borrowing
 from ..profile import NEVER
 from ..sorting import sort_by
 from .state import (

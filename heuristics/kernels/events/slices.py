@@ -23,8 +23,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ....models.array_types import Ints
-from ....models.compiled import internal, internal_borrowing
-from ..by_address import by_address
+from ....models.compiled import by_address, internal, internal_borrowing
 from ..profile import move_items
 from .state import NOW, RUNNING, WAITING, State, TraceArrays, allowed_from, is_plain, spread
 

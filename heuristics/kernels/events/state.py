@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....models.array_types import Bools, Floats, Ints, Small
-from ....models.compiled import internal, internal_borrowing
-from ..by_address import by_address
+from ....models.compiled import by_address, internal, internal_borrowing
 from ..earliest import is_empty
 from ..profile import NEVER
 

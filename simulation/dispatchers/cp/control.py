@@ -22,10 +22,10 @@ from ....heuristics.list_scheduling import tiny
 from ....models import Dispatch, Schedule
 from ....models.array_types import Ints
 from ....models.comparing import hashable
-from ....models.deadline import Deadline, OutOfTime, within
 from ....models.dispatch.arrays import column
 from ....models.dispatch.composite import limits_of, nearest
 from ....models.language import Assignment, Model
+from ....models.long_calls import Deadline, OutOfTime, within
 from ....models.problem import Encoding
 from ...dispatcher import Ended
 from ...errors import ONE_LIMIT

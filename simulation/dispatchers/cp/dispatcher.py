@@ -52,7 +52,7 @@ from ....models.dispatch.desired import Shape, shape_of
 from ....models.dispatch.formulations import Blocks, Levels
 from ....models.dispatch.jobs import Window
 from ....models.dispatch.objectives import find_objective
-from ....models.garbage_collector import uncollected
+from ....models.long_calls import uncollected
 from ....models.words import excerpt, with_short_repr
 from ...dispatcher import Decision, Moment, Start
 from ...errors import NO_ROOM

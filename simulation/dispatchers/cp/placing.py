@@ -19,8 +19,16 @@ from ....heuristics.kernels.profile import NEVER, Machine, Profile, grown, new_p
 from ....models import Job, Platform, Queue, Schedule
 from ....models.array_types import Bools, Floats, Ints
 from ....models.compiled import compiled, internal
-from ....models.dispatch.arrays import NO_CHUNKS, FurtherChunks, JobArrays, NodeArrays, column, offsets, request_rows
-from ....models.dispatch.eligible import Eligibility
+from ....models.dispatch.arrays import (
+    NO_CHUNKS,
+    Eligibility,
+    FurtherChunks,
+    JobArrays,
+    NodeArrays,
+    column,
+    offsets,
+    request_rows,
+)
 from ....models.dispatch.formulations import Blocks
 from ....models.node_states import node_states
 from ....models.reservations import Reserved

@@ -10,8 +10,7 @@ import pytest
 from numba import typeof as by_address_type
 from numba.core.errors import TypingError
 from schedlab.errors import SchedlabError
-from schedlab.heuristics.kernels.by_address import by_address, constant
-from schedlab.models.compiled import compiled, internal
+from schedlab.models.compiled import by_address, compiled, constant, internal
 
 
 @by_address
@@ -165,8 +164,7 @@ KERNELS = """
 from typing import NamedTuple
 import numpy as np
 from schedlab.errors import SchedlabError
-from schedlab.heuristics.kernels.by_address import by_address, constant
-from schedlab.models.compiled import compiled, native, watching
+from schedlab.models.compiled import by_address, compiled, constant, native, watching
 
 @by_address
 class Pair(NamedTuple):
