@@ -51,7 +51,7 @@ def check(run):
     dropped = {} if run.history is None else run.history.dropped
     writers = defaultdict(list)  # second -> jobs
     for row, listed in attempts.items():
-        stops = {a.number: stopped(a, down) for a in listed}
+        stops = {a.number: stopped(a, down) or requeued(run, a) for a in listed}
         if row in record.rows:
             assert listed[-1].end - listed[-1].start == w.runtime[row]
             assert all(stops[a.number] and a.work_done == 0 for a in listed[:-1])
@@ -151,6 +151,12 @@ def deleted(run, job=None, time=None):
     """Return whether an event of the server deletes a job, or this job at this time."""
     listed = [] if run.production is None else [e for e in run.production.events if e.kind == "delete"]
     return any(job is None or (e.subject, e.time) == (job, time) for e in listed)
+
+
+def requeued(run, attempt):
+    """Return whether an event of the server puts the job of an attempt back into the queue at its end."""
+    listed = [] if run.production is None else [e for e in run.production.events if e.kind == "requeue"]
+    return any((e.subject, e.time) == (attempt.job, attempt.end) for e in listed)
 
 
 def by_reservation(run, why, attempt):
