@@ -36,7 +36,7 @@ from ..models.language import (
 )
 from ..models.language.constraints import expressions_of, lags_of
 from ..models.language.expressions import Atom, Function, atoms_below
-from ..models.long_calls import Deadline
+from ..models.long_calls import Deadline, look
 from ..models.plugins import REFERENCE, PluginError, WrongAnswer, explained, plain_name
 from ..models.registry import Registry
 from ..models.words import UnknownName as UnknownName
@@ -949,6 +949,7 @@ def require_range(model: Model, solver: str, limit: float, why: str) -> None:
         If a number is beyond the limit. The message names the first such constraint, variable or objective.
     """
     for name, size in _sizes(model):
+        look()
         if size > limit:
             require_horizon(model, solver)
             raise SolverUnavailable(
@@ -985,6 +986,7 @@ def require_data(model: Model, solver: str, limit: int) -> None:
         if size > limit:
             raise _too_great(name, size, solver, limit)
     for name, c in model.constraints:
+        look()
         for size in _data(c):
             if size > limit:
                 raise _too_great(name, size, solver, limit)
