@@ -65,3 +65,8 @@ def test_each_dependency_has_a_lower_bound_and_none_an_upper_one() -> None:
     stated = try_versions.requirements()
     assert [line for line in stated if not try_versions.lower_bound(line)] == []
     assert [line for line in stated if "<" in line or "~=" in line] == []
+
+
+def test_the_files_that_try_versions_runs_are_here() -> None:
+    places = [try_versions.ROOT / test.partition("::")[0] for test in try_versions.TESTS]
+    assert [place for place in places if not place.exists()] == []
