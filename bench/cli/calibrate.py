@@ -361,7 +361,7 @@ def show(result: Any, console: Console, explain: bool) -> None:
             console.print()
             console.print(grid)
     console.print()
-    for sentence in sentences_on_starts(result):
+    for sentence in (*sentences_on_starts(result), sentence_on_chance(result)):
         console.print(Text(sentence))
     if result.not_modelled:
         console.print(Text(f"not modelled: {', '.join(result.not_modelled)}", style=WARNING))
@@ -378,6 +378,13 @@ def sentences_on_starts(result: Calibration) -> Iterator[str]:
     if result.only_replayed:
         further = how_many(len(result.only_replayed), "job", ",")
         yield f"{further} started in a replay and not in the record ({counted} there): {_first_of(result.only_replayed)}"
+
+
+def sentence_on_chance(result: Calibration) -> str:
+    """Return where the recorded mean wait is among those of the replays, which differ by chance."""
+    means = sorted(each.replayed for each in result.single)
+    longer = sum(mean > result.free.recorded for mean in means)
+    return f"mean waits of the replays: {means[0]:,.1f} to {means[-1]:,.1f} s, {longer} of {len(means)} longer than the recorded one"
 
 
 def _first_of(jobs: Sequence[str]) -> str:
@@ -398,7 +405,7 @@ def write_answer(result: Any, page: Path, title: str) -> None:
         Section(
             f"The verdict: {result.verdict}",
             lead=f"{result}. {omitted}",
-            notes=(*sentences_on_starts(result), result.rule),
+            notes=(*sentences_on_starts(result), sentence_on_chance(result), result.rule),
             grids=(one, free),
             details="Where the rules differ from the record",
             folded=(wrong_grid(result), worst_grid(result)),

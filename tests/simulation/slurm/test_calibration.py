@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from schedlab import WrongValue
-from schedlab.bench.cli.calibrate import sentences_on_starts
+from schedlab.bench.cli.calibrate import sentence_on_chance, sentences_on_starts
 from schedlab.bench.replays.case import fitted
 from schedlab.instances import Workload, WorkloadError
 from schedlab.instances.formats import sacct_trace
@@ -81,6 +81,10 @@ def test_calibration_of_a_small_history() -> None:
     assert result.free.recorded == 245
     assert result.free.replayed == pytest.approx(245, abs=3)
     assert result.by["partition"]["p"].jobs == 2
+    low, high = sorted(each.replayed for each in result.single)
+    said = sentence_on_chance(result)
+    assert said.startswith(f"mean waits of the replays: {low:.1f} to {high:.1f} s, ")
+    assert said.endswith(f"{(low > 245) + (high > 245)} of 2 longer than the recorded one")
     assert str(result).startswith("good: one step precision 1.000")
 
 
