@@ -593,7 +593,7 @@ def is_whole(value: object) -> TypeGuard[int]:
     """
     if type(value) is int:
         return -LARGEST <= value <= LARGEST
-    return isinstance(value, Integral) and not isinstance(value, bool) and -LARGEST <= value <= LARGEST
+    return isinstance(value, Integral) and not isinstance(value, bool) and -LARGEST <= int(value) <= LARGEST
 
 
 def is_real(value: object) -> TypeGuard[float]:
@@ -629,10 +629,10 @@ def rational(x: float | Fraction) -> Rational:
 
 def all_whole(values: Iterable[object]) -> bool:
     """Return whether all values are of the type ``int`` exactly, and not beyond 1e100; this check is fast."""
-    numbers = list(values)
+    numbers: list[Any] = list(values)
     if not INT.issuperset(map(type, numbers)):
         return False
-    return not numbers or (min(numbers) >= -LARGEST and max(numbers) <= LARGEST)  # type: ignore[type-var]
+    return not numbers or (min(numbers) >= -LARGEST and max(numbers) <= LARGEST)
 
 
 def all_texts(values: Iterable[object]) -> bool:

@@ -295,7 +295,7 @@ def with_short_repr(record: type[T]) -> type[T]:
     record.__repr__ = _repr  # type: ignore[method-assign]
     if "__slots__" in vars(record) and "__setattr__" in vars(record):
         # of a frozen dataclass with slots; that of Python 3.11 ends in a TypeError for a name that is no field
-        record.__setattr__ = _unchanged  # type: ignore[assignment, method-assign]
+        record.__setattr__ = _unchanged  # type: ignore[method-assign]
     return record
 
 
