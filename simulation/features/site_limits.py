@@ -512,7 +512,7 @@ def _without_rounding(workload: Workload, site: SiteColumns, cores: Ints, whole:
 
 
 def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
-    """Return the least number of nodes of each job, and what so many of the nodes with the most room have."""
+    """Return the least number of nodes of each job, and what these nodes have: those with the most room, the last one as small as can be."""
     w = workload
     arrays = w.job_arrays
     columns = np.column_stack([w.queue, w.node_term, arrays.kind])
@@ -521,26 +521,52 @@ def _least_nodes(workload: Workload, platform: Platform) -> tuple[Ints, Ints]:
     vectors = np.array(list(platform.classes), np.int64).reshape(len(platform.classes), -1)
     of_node = {name: c for c, names in enumerate(platform.classes.values()) for name in names}
     class_of = np.array([of_node[name] for name in platform.nodes], np.int64)
-    in_class = np.stack([np.bincount(class_of[mask], minlength=len(vectors)) > 0 for mask in sets.sets])
-    most = np.ones(len(distinct), np.int64)
-    room = np.zeros((len(distinct), vectors.shape[1]), np.int64)
+    in_class = np.stack([np.bincount(class_of[mask], minlength=len(vectors)) for mask in sets.sets])
+    nodes = np.zeros(len(w), np.int64)
+    held = np.zeros((len(w), vectors.shape[1]), np.int64)
     order = [w.resources.index(r) if r in w.resources else -1 for r in platform.resources]
+    jobs_of = np.split(np.argsort(which.ravel(), kind="stable"), np.cumsum(np.bincount(which.ravel()))[:-1])
     for k, (_, term, kind) in enumerate(distinct.tolist()):
         request = [0 if at < 0 else int(arrays.requests[kind, at]) for at in order]
-        here = in_class[sets.number[k]].tolist()
         each = [dict(w.node_terms[term].each_node).get(name, 0) for name in platform.resources]
-        fits = [
-            platform.units_on(v, request) if may else 0 for v, may in zip((vectors - each).tolist(), here, strict=True)
-        ]
-        best = int(np.argmax(fits))
-        per_node = w.node_terms[term].per_node
-        most[k] = max(1, fits[best] if per_node is None else min(fits[best], per_node))
-        room[k] = vectors[best]
-    index = which.ravel()
-    nodes = -(-arrays.units // most[index])
+        most = w.node_terms[term].per_node
+        fits = np.array([platform.units_on(v, request) for v in (vectors - each).tolist()], np.int64)
+        if most is not None:
+            fits = np.minimum(fits, most)
+        numbers = in_class[sets.number[k]]
+        rows = jobs_of[k]
+        nodes[rows], held[rows] = _filled(arrays.units[rows], fits, numbers, vectors)
     if arrays.further is not None:
         nodes = np.maximum(nodes, 1)
-    return nodes, nodes[:, None] * room[index]
+    return nodes, held
+
+
+def _filled(units: Ints, fits: Ints, numbers: Ints, vectors: Ints) -> tuple[Ints, Ints]:
+    """Return on how many nodes jobs of so many units are at least, and what these have, shapes (jobs,) and (jobs, resources).
+
+    ``fits``: units on a node of each class; ``numbers``, ``vectors``: how many nodes of the class there are, and what one has.
+    Jobs that need more nodes than there are need more of the last class.
+
+    >>> _filled(np.array([1, 3, 5]), np.array([1, 2]), np.array([9, 1]), np.array([[4], [8]]))[0].tolist()
+    [1, 2, 4]
+    """
+    usable = np.flatnonzero((fits > 0) & (numbers > 0))
+    if not usable.size:
+        return units.copy(), units[:, None] * vectors[:1]
+    order = usable[np.lexsort((vectors[usable].sum(axis=1), -fits[usable]))]
+    room = np.cumsum(fits[order] * numbers[order])
+    last = np.minimum(np.searchsorted(room, units), order.size - 1)
+    before = np.concatenate([[0], room[:-1]])[last]
+    whole = np.concatenate([[0], np.cumsum(numbers[order])[:-1]])[last]
+    had = np.vstack([np.zeros_like(vectors[:1]), np.cumsum(vectors[order] * numbers[order, None], axis=0)[:-1]])[last]
+    further = -(-(units - before) // fits[order][last])
+    left = units - before - (further - 1) * fits[order][last]
+    held = had + (further - 1)[:, None] * vectors[order[last]]
+    smallest = order[last]  # of the nodes that hold what is left
+    for place, each in enumerate(order.tolist()):
+        smaller = (place >= last) & (fits[each] >= left) & (vectors[each].sum() < vectors[smallest].sum(axis=1))
+        smallest = np.where(smaller, each, smallest)
+    return whole + further, held + vectors[smallest]
 
 
 # --- The limits of a site.
