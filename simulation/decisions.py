@@ -226,7 +226,9 @@ class StartChecks:
             if late and self._hindered(start, j):
                 continue
             self._check(start, j)
-            if not self._lacks_power(j) and not engine.timeline.limit_on(j):
+            if self._lacks_power(j) or engine.timeline.limit_on(j):
+                engine.plans.remove(j)  # an earlier plan, in place of which the start was to be
+            else:
                 engine.start(j, (start.nodes, *start.further))
         compact(engine.state)
 

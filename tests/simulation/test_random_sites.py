@@ -29,3 +29,16 @@ def test_replays_have_no_fault(part):
 def test_models_place_jobs_where_they_may_run(name):
     for seed in range(6):
         assert check(seed, name) == [], f"python -m simulation.random_sites --first {seed} --count 1 --only {name}"
+
+
+FOUND = (  # sites that had a fault
+    (184, "pcp2-profile@cpsat"),  # idle for ever, as later starts were as good
+    (292, "dardis:exponential/min-start"),  # a start that a limit held was made by an older plan
+    (366, "slurm"),  # a job with whole nodes that a limit never lets start
+    (457, "dardis:throughput"),
+)
+
+
+@pytest.mark.parametrize(("seed", "name"), FOUND)
+def test_sites_that_had_a_fault(seed, name):
+    assert check(seed, name) == []

@@ -628,7 +628,8 @@ class CPDispatcher(ProfileFollower):
         size: dict[str, Any] = {"jobs": number, "urgent": urgent, "requested": asked}
         if answer.schedule is None:
             return Decision(first, answer.ended, None, seconds, **size)
-        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict)
+        idle = not (moment.running or first)
+        starts = self._read(answer.schedule, answer.relaxation, chosen, requests, windows, timeline, strict, idle)
         seconds["allocate"] = time.perf_counter() - allocating
         return Decision([*first, *starts], answer.ended, answer.gain, seconds, **size)
 
@@ -667,11 +668,13 @@ class CPDispatcher(ProfileFollower):
         windows: list[tuple[Window, ...]],
         timeline: NodeTimeline,
         strict: bool,
+        idle: bool,
     ) -> list[Start]:
         """Return the chosen jobs that start now in the solution, with their nodes.
 
         The nodes are those of the solution if the model is exact. For a relaxation, a naive model, or beside urgent jobs
-        or reservations (``strict``), they are allocated by priority, and jobs that do not fit stay in the queue.
+        or reservations (``strict``), they are allocated by priority, and jobs that do not fit stay in the queue. Where no job
+        starts and the machine is ``idle``, jobs move to now: a later schedule may be as good, but nothing would happen before.
         """
         starts = np.array([schedule.start[j.id] for j in chosen.jobs], np.int64)
         here = np.flatnonzero(starts == timeline.now)
@@ -681,7 +684,8 @@ class CPDispatcher(ProfileFollower):
             nodes = {i: nodes_in(schedule, chosen.jobs[i]) for i in here.tolist()}
             begun = requests.on_nodes(nodes, timeline.now, self._nodes)
         started = self._starts(chosen, requests, begun)
-        if (self.other_objective or chosen.placing is not None) and not self.is_soft:
+        moves = self.other_objective or chosen.placing is not None or (idle and not started)
+        if moves and not self.is_soft:
             later = requests_of(by_walltime(chosen) if strict else chosen, windows, len(self._nodes))
             started += self._starts(chosen, later, moved_to_now(timeline.copy(), later, begun, starts))
         return started
