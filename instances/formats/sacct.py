@@ -46,6 +46,7 @@ from .sacct_rows import (
     database_rows,
     is_completion,
     is_database,
+    is_step,
     json_rows,
     table_of,
     text_rows,
@@ -94,6 +95,7 @@ STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
 FIRST_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 LATE = 5  # s by which a requeued job is submitted after one of a larger number, at least
+MOST_SHOWN = 8  # lines in a note
 REJOINED = "rows broken by a delimiter or line end in a text, put together"
 STILL_RAN = "still running when the log was written, the runtime until then is used"
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
@@ -175,6 +177,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
         if header and column not in header
     ]
     notes += _missing_columns(header)
+    notes += _open_rows(jobs.open)
     made = Trace.of_columns(
         Path(path).name, "sacct", jobs.columns, jobs.columns.requested("cores"), jobs.bad, [*notes, *_type_notes(jobs)]
     )
@@ -205,6 +208,16 @@ def _missing_columns(header: Sequence[str]) -> Iterator[str]:
             f"the log has no column{'s' * several} {', '.join(missing)}: it does not tell "
             f"{'; '.join(OF_RULES[column] for column in missing)}; a replay on a site cannot obey that; "
             f"to add {'them' if several else 'it'}: sacct --format=...,{','.join(missing)}"
+        )
+
+
+def _open_rows(lines: Sequence[int]) -> Iterator[str]:
+    """Yield a note on rows that can be put together in several ways that are as likely."""
+    if lines:
+        shown = ", ".join(map(str, lines[:MOST_SHOWN])) + (", ..." if len(lines) > MOST_SHOWN else "")
+        yield (
+            f"{how_many(len(lines), 'row', ',')} broken by a delimiter in a text can be read in several ways, of which one is taken "
+            f"(line{'s' * (len(lines) > 1)} {shown}); to be sure: sacct --delimiter with a text that no name contains"
         )
 
 
@@ -245,7 +258,10 @@ def _submitted_again(trace: Trace) -> int:
 
 @dataclass
 class _Jobs:
-    """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``."""
+    """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``.
+
+    ``open``: the lines of rows that can be put together in several ways.
+    """
 
     path: str | Path
     zone: tzinfo
@@ -260,6 +276,7 @@ class _Jobs:
     cluster: array[int] = field(default_factory=lambda: array("i"))
     clusters: dict[str, int] = field(default_factory=dict)
     restarts: array[int] = field(default_factory=lambda: array("q"))
+    open: array[int] = field(default_factory=lambda: array("q"))
 
     def read_all(self, given: Sequence[str]) -> Sequence[str]:
         """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
@@ -288,6 +305,8 @@ class _Jobs:
                 self.steps += 1
             else:
                 self._add(row[1], row[0].cells)
+                if row[0].open:
+                    self.open.append(row[0].line)
         self.bad.sort(key=lambda b: b.line)
         return header
 
@@ -311,7 +330,7 @@ class _Jobs:
 
     def _job(self, row: Row) -> Logged | None:
         """Return the job of a row; None for a row of a step. Raises ValueError."""
-        if "." in row.cells["JobID"].partition("[")[0]:  # a long list of tasks ends with ...
+        if is_step(row.cells["JobID"]):
             return None
         job = _job(row.cells, self.zone)
         if row.rejoined:
