@@ -6,12 +6,12 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,15 +82,19 @@ RESOURCES = ("cores", "gpus", "memory")
 MOST = 10**10
 NEGATIVE = re.compile(r"-\d[\d:.-]*", re.ASCII)  # an elapsed time across a change of the clock, in old versions
 COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
-WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED")
-RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING")
+RESIZING = "RESIZING"  # the state of a row that ends as its job gets another size
+HELD_AGAIN = ("REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT")  # queued again, and held
+WAITING = ("PENDING", *HELD_AGAIN, "RESV_DEL_HOLD", "REVOKED")
+RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", RESIZING)
 CANCELLED = ("CANCELLED", "DEADLINE")
 UNFINISHED = (*CANCELLED, "BOOT_FAIL")  # states that a job without a node can end in
 RAN = ("COMPLETED", "TIMEOUT", "OUT_OF_MEMORY")  # states of jobs that had a node, whatever other columns say
 AMOUNTS = ("AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "ReqMem")  # columns of GPUs and memory
 ALLOCATED = ("AllocTRES", "AllocNodes", "AllocCPUS")  # empty or 0 for a job that never had a node
 TOGETHER = 60  # s between the submit times of the components of a heterogeneous job, at most
-INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
+INTERRUPTED = (
+    "REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", RESIZING, "LAUNCH_FAILED", "RECONFIG_FAIL", *HELD_AGAIN,
+)  # fmt: skip
 STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
 FIRST_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
@@ -104,6 +108,8 @@ WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not re
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
+SIZES = "rows of other sizes of a job that was resized"
+RESIZED = "size changed while the job ran, the largest is used from the first start to the end"
 HEADERS = "lines that repeat the header"
 OF_RULES = {  # column -> what it alone tells of the rules of a site
     "Account": "whose limits and fair shares of accounts hold",
@@ -183,14 +189,16 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
     )
     trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
     trace = _with_limits_of_partitions(_until_the_end(trace))
-    survivors, skipped, attempts, first = _last_attempts(trace, jobs)
+    trace, joined = _with_sizes_joined(trace, jobs)
+    survivors, skipped, attempts, first = _last_attempts(trace, jobs, joined)
+    attempts = {**jobs.earlier, **attempts}
     trace = _since_first_submission(trace, first)
     trace = replace(trace, report=trace.report.and_also(notes=_missing_attempts(trace, jobs, attempts)))
     if trace.site is not None:
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
     if survivors is not None:
         trace = trace.keep(survivors)
-    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
+    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, SIZES: len(joined), **Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
 
 
@@ -260,7 +268,8 @@ def _submitted_again(trace: Trace) -> int:
 class _Jobs:
     """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``.
 
-    ``open``: the lines of rows that can be put together in several ways.
+    ``open``: the lines of rows that can be put together in several ways; ``earlier``: row of a heterogeneous job -> its
+    earlier attempts.
     """
 
     path: str | Path
@@ -277,6 +286,7 @@ class _Jobs:
     clusters: dict[str, int] = field(default_factory=dict)
     restarts: array[int] = field(default_factory=lambda: array("q"))
     open: array[int] = field(default_factory=lambda: array("q"))
+    earlier: dict[int, tuple[RecordedAttempt, ...]] = field(default_factory=dict)
 
     def read_all(self, given: Sequence[str]) -> Sequence[str]:
         """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
@@ -365,15 +375,26 @@ class _Jobs:
         for name, (row, components) in self.parts.items():
             for k, attempts in enumerate(_by_job(_attempts(components))):
                 best = next((each for each in reversed(attempts) if each.ran), attempts[-1])
+                job = best.whole(name)
+                earlier: list[Logged] = []
                 for other in attempts:
-                    if other is not best:
-                        once_more = other.interrupted or not other.ran
-                        self.skipped[ATTEMPTS if once_more else REPEATED] += len(other.components)
-                job = _whole_job(name, [each.job for _, each in sorted(best.components.items())])
+                    if other is best:
+                        continue
+                    once_more = other.interrupted or not other.ran
+                    self.skipped[ATTEMPTS if once_more else REPEATED] += len(other.components)
+                    if once_more:
+                        earlier.append(other.whole(name))
+                if earlier:
+                    first = attempts[0].whole(name)
+                    job = replace(job, submit=first.submit, eligible=first.eligible)
+                place = row
                 if k:
+                    place = len(self.columns)
                     self._append(job, False, self.cluster[row])
                 else:
                     self.columns[row], self.interrupted[row] = job, False
+                if earlier:
+                    self.earlier[place] = tuple(map(_attempt_of, earlier))
 
 
 def text_or_brace(path: str | Path) -> Iterator[str]:
@@ -413,6 +434,10 @@ class _HetAttempt(NamedTuple):
     def interrupted(self) -> bool:
         """Whether a component was interrupted, so that the job was queued again."""
         return any(each.interrupted for each in self.components.values())
+
+    def whole(self, name: str) -> Logged:
+        """Return the attempt as one job; ``name`` begins with the cluster and a space."""
+        return _whole_job(name, [each.job for _, each in sorted(self.components.items())])
 
 
 def _attempts(rows: Iterable[_Component]) -> list[_HetAttempt]:
@@ -468,6 +493,8 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
     if not unusable and not all(job.units for job in listed):
         unusable = "one of its components has no nodes"
     runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
+    walltimes = [job.walltime for job in listed if job.walltime == job.walltime]
+    nodes = [job.recorded.nodes for job in listed if job.recorded is not None and job.recorded.nodes]
     job_id = name.rpartition(" ")[2]
     shares = [job.units * job.request.get("cores", 0) for job in listed]
     had = [
@@ -480,8 +507,9 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
     return replace(
         first,
         id=job_id,
-        recorded=replace(first.recorded or NOTHING_RECORDED, cpus=cpus),
+        recorded=replace(first.recorded or NOTHING_RECORDED, cpus=cpus, nodes=",".join(dict.fromkeys(nodes))),
         runtime=max(runtimes, default=MISSING),
+        walltime=max(walltimes, default=MISSING),
         units=chunks[0].units,
         request=chunks[0].request,
         chunks=tuple(chunks) if len(chunks) > 1 else (),
@@ -526,12 +554,60 @@ def _with_limits_of_partitions(trace: Trace) -> Trace:
     return replace(trace, walltime=walltime, changed={**trace.changed, LIMIT_OF_PARTITION: limited})
 
 
+def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, set[int]]:
+    """Return the trace in which jobs that were resized while they ran have one row each, and the rows that were joined to it.
+
+    When its size changes, Slurm ends the row of a job with the state RESIZING, and begins another one, which was submitted
+    and started at that time. The last row has the end; the whole job began with the first one, and has the largest size.
+    """
+    if trace.site is None or RESIZING not in trace.site.texts:
+        return trace, set()
+    state = trace.site.texts.index(RESIZING)
+    resized = trace.site.state == state
+    submit, start, runtime, units, request = (
+        each.copy() for each in (trace.submit, trace.start, trace.runtime, trace.units, trace.request)
+    )
+    eligible = None if trace.eligible is None else trace.eligible.copy()
+    changed = np.zeros(len(trace), np.bool_)
+    joined = set[int]()
+    for rows in _rows_of_ids(trace, jobs):
+        for before, row in pairwise(rows):
+            if not resized[before]:
+                continue
+            joined.add(before)
+            changed[row] = True
+            runtime[row] += runtime[before]
+            submit[row], start[row] = submit[before], start[before]
+            if eligible is not None:
+                eligible[row] = eligible[before]
+            if units[before] * request[before, 0] > units[row] * request[row, 0]:
+                units[row], request[row] = units[before], request[before]
+    whole = replace(
+        trace, submit=submit, start=start, runtime=runtime, units=units, request=request, eligible=eligible,
+        changed={**trace.changed, RESIZED: changed},
+    )  # fmt: skip
+    return whole, joined
+
+
+def _rows_of_ids(trace: Trace, jobs: _Jobs) -> list[list[int]]:
+    """Return the rows of each id, of a cluster, that several rows have, in the order of their times."""
+    seen = set[str]()
+    repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, job in enumerate(trace.ids):
+        if job in repeated:
+            groups.setdefault((jobs.cluster[place], job), []).append(place)
+    submit = np.nan_to_num(trace.submit)
+    start = np.where(np.isnan(trace.start), np.inf, trace.start)
+    return [sorted(rows, key=lambda k: (submit[k], start[k], k)) for rows in groups.values()]
+
+
 def _last_attempts(
-    trace: Trace, jobs: _Jobs
+    trace: Trace, jobs: _Jobs, joined: Collection[int]
 ) -> tuple[Bools | None, dict[str, int], dict[int, tuple[RecordedAttempt, ...]], dict[int, int]]:
     """Return the mask of the rows that remain where jobs have several, None for all; reason -> rows left out; attempts.
 
-    Last: the row that remains of a requeued job -> that of its first attempt.
+    Last: the row that remains of a requeued job -> that of its first attempt. ``joined``: rows that are part of others.
 
     Rows of one id and cluster are attempts of one job if they have the same submit time, or if the earlier one was
     interrupted (REQUEUED, PREEMPTED, NODE_FAIL, ...). Other rows of the same id are other jobs: ids are used again. Of the
@@ -539,22 +615,16 @@ def _last_attempts(
     """
     if len(set(trace.ids)) == len(trace.ids):
         return None, {}, {}, {}
-    seen = set[str]()
-    repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
-    groups: dict[tuple[int, str], list[int]] = {}
-    for place, job in enumerate(trace.ids):
-        if job in repeated:
-            groups.setdefault((jobs.cluster[place], job), []).append(place)
     never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
     submit = np.nan_to_num(trace.submit)
-    start = np.where(np.isnan(trace.start), np.inf, trace.start)
     kept = np.ones(len(trace), np.bool_)
+    kept[list(joined)] = False
     skipped = Counter[str]()
     earlier: dict[int, tuple[RecordedAttempt, ...]] = {}
     first: dict[int, int] = {}
-    for rows in groups.values():
+    for rows in _rows_of_ids(trace, jobs):
         attempts: list[int] = []
-        in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
+        in_order: list[int | None] = [*(k for k in rows if k not in joined), None]
         for k in in_order:
             one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
             if attempts and not one_job:
@@ -589,13 +659,20 @@ def _since_first_submission(trace: Trace, first: Mapping[int, int]) -> Trace:
 
 def _attempt(trace: Trace, row: int) -> RecordedAttempt:
     start = float(trace.start[row])
-    end = start + float(trace.runtime[row])
     if trace.site is None:
         recorded = NOTHING_RECORDED
     else:
         recorded = trace.site.recorded(row)
-    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (float(trace.submit[row]), start, end))
-    return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
+    return _recorded_attempt(float(trace.submit[row]), start, start + float(trace.runtime[row]), recorded)
+
+
+def _attempt_of(job: Logged) -> RecordedAttempt:
+    return _recorded_attempt(job.submit, job.start, job.start + job.runtime, job.recorded or NOTHING_RECORDED)
+
+
+def _recorded_attempt(submit: float, start: float, end: float, recorded: Recorded) -> RecordedAttempt:
+    times = (round(time) if math.isfinite(time) else -1 for time in (submit, start, end))
+    return RecordedAttempt(*times, recorded.state, recorded.nodes)
 
 
 def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[np.float64]], jobs: _Jobs) -> bool:
@@ -808,7 +885,10 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
             end = second
     if elapsed >= 0 and abs(end - start - elapsed) > 1:
         start, end = _in_equal_hours(row, zone, start, end, elapsed)
-    why = _never_ran(row, state, start, elapsed if elapsed >= 0 else end - start)
+    took = elapsed
+    if math.isnan(elapsed) and state != "PENDING":  # of a job that waits, Start and End may be expected times
+        took = end - start
+    why = _never_ran(row, state, start, took)
     changed: list[str] = []
     runtime = elapsed
     if math.isnan(elapsed) and end >= start:
@@ -840,7 +920,7 @@ def _in_equal_hours(
 
 def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) -> str:
     """Return why a job never ran; "" if it did. ``took``: seconds that it ran, NaN if unknown."""
-    if state in WAITING:
+    if state in WAITING and not took > 0:
         if state == "PENDING":
             return STILL_WAITED
         return NEVER_STARTED

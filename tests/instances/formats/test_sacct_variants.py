@@ -7,8 +7,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from schedlab.instances import read_sacct, read_trace
+from schedlab.instances import Trace, read_sacct, read_trace
 from schedlab.instances.formats import gres_gpus, memory
+from schedlab.models.dispatch.jobs import RecordedAttempt
 
 Writer = Callable[[str, str], Path]
 TIMES = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|04:00:00|06:00:00"
@@ -16,6 +17,7 @@ HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State"
 ROW = f"1|{TIMES}|1|4|COMPLETED"
 ONCE_MORE = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
+RESIZED = "size changed while the job ran, the largest is used from the first start to the end"
 
 
 @pytest.mark.parametrize(
@@ -212,3 +214,104 @@ def test_a_damaged_entry_of_json_is_told(file: Writer, job: Any, message: str) -
     assert [b.line for b in trace.report.bad_lines] == [2]
     assert f"entry 2 of the list of jobs: {message}" in str(trace.report.bad_lines[0])
     assert read_json(file, job, entry(job_id=3)).workload.ids == ("3",)
+
+
+# components, attempts and sizes
+
+
+def line(job: str, submit: str, start: str, end: str, elapsed: str, state: str, limit: str = "02:00:00", nodes: int = 1, hosts: str = "n1") -> str:  # fmt: skip
+    times = "|".join(f"2024-05-01T{clock}" for clock in (submit, start, end))
+    return f"{job}|{times}|{elapsed}|{limit}|{nodes}|{4 * nodes}|{state}|{hosts}"
+
+
+def read_lines(file: Writer, *lines: str, head: str = f"{HEAD}|NodeList") -> Trace:
+    return read_trace(file("jobs.txt", "\n".join([head, *lines]) + "\n"))
+
+
+@pytest.mark.parametrize(("limits", "walltime"), [(("01:00:00", "03:00:00"), 10800), (("03:00:00", "01:00:00"), 10800), (("", "03:00:00"), 10800)])  # fmt: skip
+def test_the_walltime_of_a_heterogeneous_job_is_the_longest_of_its_components(
+    file: Writer, limits: tuple[str, str], walltime: int
+) -> None:
+    w = read_lines(
+        file,
+        line("12+0", "08:00:00", "08:10:00", "09:00:00", "00:50:00", "COMPLETED", limits[0]),
+        line("12+1", "08:00:00", "08:10:00", "10:10:00", "02:00:00", "COMPLETED", limits[1], hosts="n[2-3]", nodes=2),
+    ).workload
+    assert (w.walltime.tolist(), w.runtime.tolist()) == ([walltime], [7200])
+    assert w.job(0).recorded.nodes == "n1,n[2-3]"
+
+
+def test_a_requeued_heterogeneous_job_has_its_attempts_as_a_plain_one(file: Writer) -> None:
+    def lines(*names: str) -> list[str]:
+        first = [line(name, "08:00:00", "08:05:00", "08:20:00", "00:15:00", "REQUEUED") for name in names]
+        again = [line(name, "08:20:00", "08:30:00", "09:30:00", "01:00:00", "COMPLETED") for name in names]
+        return [*first, *again]
+
+    plain, hets = (read_lines(file, *lines(*names)).workload for names in (["12"], ["12+0", "12+1"]))
+    assert (plain.ids, hets.ids) == (("12",), ("12",))
+    assert hets.submit.tolist() == plain.submit.tolist() == [1714550400]
+    assert hets.job(0).recorded.attempts == plain.job(0).recorded.attempts
+    assert plain.job(0).recorded.attempts == (RecordedAttempt(1714550400, 1714550700, 1714551600, "REQUEUED", "n1"),)
+    assert hets.queues == plain.queues  # the time of the first run is no part of the wait
+    other = read_lines(
+        file, *lines("12+0", "12+1"), line("13+0", "08:00:00", "08:05:00", "08:20:00", "00:15:00", "COMPLETED")
+    )
+    assert [len(other.workload.job(k).recorded.attempts) for k in range(2)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "state", ["SPECIAL_EXIT", "REQUEUE_HOLD", "REQUEUE_FED", "REVOKED", "RESV_DEL_HOLD", "SE", "PENDING"]
+)
+def test_elapsed_decides_whether_a_job_ran_whatever_its_state(file: Writer, state: str) -> None:
+    w = read_lines(
+        file,
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", state),
+        line("2", "08:00:00", "08:10:00", "08:10:00", "00:00:00", state, hosts="None assigned"),
+        line("3", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.runtime.tolist()) == (("1", "3"), [600, 600])
+    assert [job for job, _ in w.report.dropped] == ["2"]
+
+
+@pytest.mark.parametrize("state", ["SPECIAL_EXIT", "REQUEUE_HOLD"])
+def test_a_job_that_was_held_and_ran_again_is_one_job(file: Writer, state: str) -> None:
+    w = read_lines(
+        file,
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", state),
+        line("1", "08:20:00", "09:10:00", "09:30:00", "00:20:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.runtime.tolist(), w.submit.tolist()) == (("1",), [1200], [1714550400])
+    assert [each.state for each in w.job(0).recorded.attempts] == [state]
+
+
+def test_a_job_that_was_resized_ran_from_its_first_start_to_its_end(file: Writer) -> None:
+    """Slurm begins another row, submitted and started when the size changes."""
+    rows = [
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "RESIZING", nodes=2, hosts="n[1-2]"),
+        line("1", "08:20:00", "08:20:00", "08:40:00", "00:20:00", "RESIZING", nodes=3, hosts="n[1-3]"),
+        line("1", "08:40:00", "08:40:00", "09:10:00", "00:30:00", "COMPLETED"),
+    ]
+    for order in (rows, rows[::-1]):
+        w = read_lines(file, *order).workload
+        assert (w.ids, w.submit.tolist(), w.recorded_start.tolist()) == (("1",), [1714550400], [1714551000])
+        assert (w.runtime.tolist(), w.walltime.tolist(), w.units.tolist(), w.request.tolist()) == (
+            [3600],
+            [7200],
+            [3],
+            [[4]],
+        )
+        assert (w.job(0).recorded.attempts, w.job(0).recorded.state) == ((), "COMPLETED")
+        assert w.report.repairs[RESIZED] == 1
+        assert w.report.skipped == {"rows of other sizes of a job that was resized": 2}
+
+
+def test_a_resized_job_may_have_earlier_attempts(file: Writer) -> None:
+    w = read_lines(
+        file,
+        line("1", "07:00:00", "07:10:00", "07:20:00", "00:10:00", "RESIZING", nodes=2),
+        line("1", "07:20:00", "07:20:00", "07:50:00", "00:30:00", "NODE_FAIL"),
+        line("1", "07:50:00", "08:10:00", "08:20:00", "00:10:00", "RESIZING", nodes=2),
+        line("1", "08:20:00", "08:20:00", "09:10:00", "00:50:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.submit.tolist(), w.runtime.tolist(), w.units.tolist()) == (("1",), [1714546800], [3600], [2])
+    assert [(each.end - each.start, each.state) for each in w.job(0).recorded.attempts] == [(2400, "NODE_FAIL")]
