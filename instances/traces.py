@@ -195,9 +195,9 @@ def guess_format(path: str | Path) -> str:
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
-    first = ""
-    if lines:
-        first = lines[0]
+    if not lines:
+        raise WorkloadError(f"{path}: the file is empty; expected a log of jobs")
+    first = lines[0]
     if like_philly(lines):
         return "philly"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:

@@ -12,6 +12,7 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
         "duration",
         "gpus_in",
         "gres_gpus",
+        "gres_gpus_of_job",
         "hosts_of",
         "memory",
         "tres",

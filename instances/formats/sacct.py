@@ -61,7 +61,7 @@ from .slurm_values import (
     duration,
     generic_in,
     gpus_in,
-    gres_gpus,
+    gres_gpus_of_job,
     is_unknown,
     later_fold,
     memory,
@@ -105,6 +105,7 @@ STILL_RAN = "still running when the log was written, the runtime until then is u
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
 SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
+GPUS_UNTOLD = "GPUs for each task or socket, of which the number is not recorded, counted once for each node"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
@@ -704,11 +705,10 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     request: dict[str, int] = {}
     types: dict[str, int] = {}
     if units:
-        request, types, whole = _request(row, units, cpus)
+        request, types, repairs = _request(row, units, cpus, asked)
         if asked is not None and not any(row.get(column) for column in AMOUNTS):
             request, types = _with_line(request, asked, units, cpus)
-        if whole:
-            changed += [WHOLE_MEMORY]
+        changed += repairs
     why = times.why
     if not why and not cpus:
         why = NO_CPUS
@@ -790,7 +790,7 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
     limit = array_limit(row["JobID"])
     options = _options(row)
-    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
+    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), _licences(row), options)
     begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:
         asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
@@ -799,8 +799,20 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     return asked
 
 
+LICENCE = "license/"
+
+
+def _licences(row: Mapping[str, str]) -> str:
+    """Return the licences among the trackable resources of a job, as the column Licenses has them: ``matlab:2,ansys:1``."""
+    for column in TRES:
+        listed = [(name, amount) for name, amount in tres(row.get(column, "")).items() if name.startswith(LICENCE)]
+        if listed:
+            return ",".join(f"{name.removeprefix(LICENCE)}:{amount}" for name, amount in listed)
+    return ""
+
+
 @lru_cache(4096)
-def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
+def _of_columns(cells: tuple[str, ...], licences: str, options: Options) -> SiteRequest:
     row = {column: "" if is_unknown(text) else text for column, text in zip(ASKED, cells, strict=True)}
     line = asked_by(options).asked
     resources = tres(row["ReqTRES"])
@@ -817,6 +829,8 @@ def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
         "cpus": _count(row, "ReqCPUS") or _tres_count(row, "ReqTRES", "cpu") or None,
         "array_limit": _count(row, "ArrayLimit") or None,
     }
+    if not (line.licences or row["Licenses"]):  # a site may not track all licences
+        columns["licences"] = licences
     if line.min_nodes is None:
         columns["min_nodes"] = _count(row, "ReqNodes") or _tres_count(row, "ReqTRES", "node") or None
     if not line.gres:
@@ -1030,18 +1044,25 @@ def _counted(column: str, text: str) -> int:
     return number
 
 
-def _request(row: Mapping[str, str], units: int, cpus: int) -> tuple[dict[str, int], dict[str, int], bool]:
-    """Return the request of a unit (a node of the job), the GPUs of the job by type, whether all memory was requested."""
+def _request(
+    row: Mapping[str, str], units: int, cpus: int, asked: SiteRequest | None
+) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """Return the request of a unit (a node of the job), the GPUs of the job by type, and repairs."""
+    repairs: list[str] = []
     listed = [tres(row.get(column, "")) for column in TRES]
     gpus, types = next((g for g in map(gpus_in, listed) if g[0]), (0, {}))
     if not gpus:
-        per_node = next((g for c in ("AllocGRES", "ReqGRES") if (g := gres_gpus(row.get(c, "")))[0]), (0, {}))
-        gpus = per_node[0] * units
-        types = {kind: n * units for kind, n in per_node[1].items()}
+        tasks = None if asked is None else asked.tasks
+        older = (gres_gpus_of_job(row.get(column, ""), units, tasks) for column in ("AllocGRES", "ReqGRES"))
+        gpus, types, certain = next((each for each in older if each[0]), (0, {}, True))
+        if not certain:
+            repairs.append(GPUS_UNTOLD)
     megabytes, whole = _memory(row, listed, units, cpus)
+    if whole:
+        repairs.append(WHOLE_MEMORY)
     if gpus > MOST or megabytes > MOST:
         raise WrongValue(f"{how_many(gpus, 'GPU')} and {megabytes:.0f} MB per node are more than any machine has")
-    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, whole
+    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, repairs
 
 
 def _memory(row: Mapping[str, str], listed: Sequence[Mapping[str, str]], units: int, cpus: int) -> tuple[float, bool]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from ...errors import WrongValue
 from ...models.words import how_many
 from ..files.reading import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
-from .slurm_values import COMMANDS, SHORT_STATES, is_unknown
+from .slurm_values import COMMANDS, SHORT_STATES, WITHOUT_LIMIT, is_unknown
 
 FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"
 EXPECTED = f"expected what sacct --allusers --duplicates --parsable2 --format={FIELDS} prints"
@@ -815,15 +815,23 @@ def _json_id(job: Mapping[str, Any]) -> str:
 
 
 def _number(field: str, value: object, default: int | None = None) -> int | None:
-    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``. Raises WrongValue."""
+    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``, or a text.
+
+    Raises WrongValue for a text that is no whole number.
+    """
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
         if known:
             return _number(field, value.get("number"), default)
         return default
-    if value is None or isinstance(value, str) or value in NO_VALUES:
+    if value is None or (isinstance(value, str) and (is_unknown(value) or value.lower() in WITHOUT_LIMIT)):
         return default
-    number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if isinstance(value, str):
+        number: int | float | None = whole_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    else:
+        number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if number in NO_VALUES:
+        return default
     if number is None:
         raise wrong(field, value, "a whole number")
     return int(number)

@@ -517,8 +517,10 @@ def why_held(job: Values, known_reservations: Sequence[str], knows_licences: boo
     others = [word for word in words if word != "PENDING"]
     if others:
         return f"its state is {'+'.join(words)}"
-    if job.get("hold") is True or number(job.get("priority")) == 0:
+    if number(job.get("priority")) == 0:
         return "JobHeld: its priority is 0"
+    if job.get("hold") is True:
+        return "JobHeld: its field hold is true"
     if re.search("unfulfilled|failed", text(job.get("dependency"))):
         return "Dependency"
     return None

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from schedlab.instances import Trace, read_sacct, read_trace
 from schedlab.instances.formats import gres_gpus, memory
-from schedlab.models.dispatch.jobs import RecordedAttempt
+from schedlab.models.dispatch.jobs import RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]
 TIMES = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|04:00:00|06:00:00"
@@ -315,3 +315,91 @@ def test_a_resized_job_may_have_earlier_attempts(file: Writer) -> None:
     ).workload
     assert (w.ids, w.submit.tolist(), w.runtime.tolist(), w.units.tolist()) == (("1",), [1714546800], [3600], [2])
     assert [(each.end - each.start, each.state) for each in w.job(0).recorded.attempts] == [(2400, "NODE_FAIL")]
+
+
+# what jobs asked for
+
+
+@pytest.mark.parametrize(
+    ("text", "per_node", "untold"),
+    [
+        ("PER_NODE:gpu:2", 2, False),
+        ("PER_NODE:gpu:a100:2", 2, False),
+        ("PER_NODE:gres:gpu:2", 2, False),
+        ("PER_JOB:gpu:4", 2, False),
+        ("PER_JOB:gpu:2 PER_NODE:gpu:1", 1, False),
+        ("PER_NODE:gpu:2 PER_TASK:gpu:1", 2, False),
+        ("PER_TASK:gpu:1", 1, True),
+        ("PER_SOCKET:gpu:1", 1, True),
+        ("PER_NODE:craynetwork:1", 0, False),
+        ("NONE", 0, False),
+        ("gpu:2", 2, False),
+    ],
+)
+@pytest.mark.parametrize("column", ["AllocGRES", "ReqGRES"])
+def test_gpus_of_a_node_of_a_job_and_of_a_task_in_slurm_19_and_20(
+    file: Writer, column: str, text: str, per_node: int, untold: bool
+) -> None:
+    row = f"1|{TIMES}|2|8|COMPLETED|{text}"
+    w = read_lines(file, row, head=f"{HEAD}|{column}").workload
+    assert dict(w.job(0).request).get("gpus", 0) == per_node
+    what = "GPUs for each task or socket, of which the number is not recorded, counted once for each node"
+    assert w.report.repairs.get(what, 0) == untold
+
+
+def test_gpus_of_a_task_count_for_each_task_where_a_line_tells_them(file: Writer) -> None:
+    row = f"1|{TIMES}|2|8|COMPLETED|PER_TASK:gpu:1|sbatch -n 8 run.sh"
+    assert read_lines(file, row, head=f"{HEAD}|ReqGRES|SubmitLine").workload.job(0).request["gpus"] == 4
+
+
+def test_a_limit_of_the_partition_that_no_job_tells_is_the_runtime(file: Writer) -> None:
+    known = "the dispatcher knows the runtime of such a job exactly"
+    for limit in ("Partition_Limit", "UNLIMITED"):
+        w = read_lines(file, line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", limit)).workload
+        assert w.walltime.tolist() == w.runtime.tolist() == [600]
+        repairs = {what: n for what, n in w.report.repairs.items() if "walltime" in what and n}
+        assert repairs == {"walltime without a limit, as of all jobs of the log, the runtime is used instead": 1}
+        assert any(known in note for note in w.report.notes)
+    other = line("2", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", "01:00:00")
+    w = read_lines(file, line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", limit), other).workload
+    assert w.walltime.tolist() == [3600, 3600]
+    assert not any(known in note for note in w.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "licences"),
+    [
+        (("cpu=4,node=1,license/matlab=2", "", "", ""), "matlab:2"),
+        (("", "cpu=4,node=1,license/matlab=2,license/ansys@db=1", "", ""), "matlab:2,ansys@db:1"),
+        (("license/matlab=1", "license/matlab=2", "", ""), "matlab:1"),
+        (("license/matlab=1", "", "matlab:1,ansys:3", ""), "matlab:1,ansys:3"),  # not all are tracked
+        (("license/matlab=1", "", "", "sbatch -L matlab:1,ansys:3 x"), "matlab:1,ansys:3"),
+        (("cpu=4,node=1", "", "", ""), ""),
+    ],
+)
+def test_licences_among_trackable_resources(file: Writer, cells: tuple[str, ...], licences: str) -> None:
+    head = f"{HEAD}|AllocTRES|ReqTRES|Licenses|SubmitLine"
+    w = read_lines(file, "|".join([f"1|{TIMES}|1|4|COMPLETED", *cells]), head=head).workload
+    assert (w.job(0).asked or SiteRequest()).licences == licences
+
+
+@pytest.mark.parametrize("field", ["job_id", "elapsed", "limit"])
+def test_whole_numbers_of_json_that_are_texts_are_read(file: Writer, field: str) -> None:
+    if field == "job_id":
+        job = entry(job_id="7")
+    else:
+        job = entry(time=entry()["time"] | {field: {"elapsed": "3600", "limit": "120"}[field]})
+    w = read_json(file, job).workload
+    assert (w.ids, w.runtime.tolist(), w.walltime.tolist()) == (("7",), [3600], [7200])
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (entry(job_id="7a"), "job_id is '7a'; expected a whole number"),
+        (entry(time=entry()["time"] | {"elapsed": "01:00:00"}), "time.elapsed is '01:00:00'; expected a whole number"),
+    ],
+)
+def test_other_texts_in_json_are_told(file: Writer, job: Any, message: str) -> None:
+    trace = read_json(file, entry(job_id=3), job)
+    assert message in str(trace.report.bad_lines[0])
