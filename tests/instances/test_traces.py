@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 from fuzz_seeds import EURORA
+from schedlab.bench.tables.inputs import not_recognised
 from schedlab.instances import (
     Workload,
     WorkloadError,
@@ -274,6 +275,26 @@ def test_a_format_is_told_by_what_the_text_looks_like(file: Writer, tmp_path: Pa
     packed = tmp_path / "log.gz"
     packed.write_bytes(gzip.compress(text.encode()))
     assert read_trace(packed).workload.ids == read_trace(path, format).workload.ids
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_called_empty(file: Writer, text: str) -> None:
+    path = file("log", text)
+    with pytest.raises(WorkloadError, match=r"log: the file is empty; expected a log of jobs$"):
+        read_trace(path)
+    assert str(not_recognised(str(path))) == f"{path}: the file is empty; expected a log of jobs"
+
+
+def test_a_log_in_utf_16_is_read(tmp_path: Path) -> None:
+    """As > of PowerShell writes it on Windows."""
+    text = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\r\n7|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|02:00:00|2|32\r\n"
+    path = tmp_path / "jobs.txt"
+    path.write_bytes(text.encode("utf-16"))
+    w = read_trace(path).workload
+    assert (w.ids, w.runtime.tolist(), w.report.bad_lines) == (("7",), [3600], ())
+    path.write_bytes('{"jobs": []}'.encode("utf-16"))
+    with pytest.raises(WorkloadError, match="the JSON of this file"):
+        read_trace(path)
 
 
 def test_a_text_of_no_known_format_says_which_are_known(file: Writer) -> None:
