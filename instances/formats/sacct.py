@@ -99,6 +99,9 @@ STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
 FIRST_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 LATE = 5  # s by which a requeued job is submitted after one of a larger number, at least
+END_AGAINST_HEADER = (
+    "the rows end with a delimiter, and the header does not: it is taken for the end of the rows, not for an empty cell"
+)
 MOST_SHOWN = 8  # lines in a note
 REJOINED = "rows broken by a delimiter or line end in a text, put together"
 STILL_RAN = "still running when the log was written, the runtime until then is used"
@@ -184,7 +187,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
         if header and column not in header
     ]
     notes += _missing_columns(header)
-    notes += _open_rows(jobs.open)
+    notes += [*jobs.notes, *_open_rows(jobs.open)]
     made = Trace.of_columns(
         Path(path).name, "sacct", jobs.columns, jobs.columns.requested("cores"), jobs.bad, [*notes, *_type_notes(jobs)]
     )
@@ -288,6 +291,7 @@ class _Jobs:
     restarts: array[int] = field(default_factory=lambda: array("q"))
     open: array[int] = field(default_factory=lambda: array("q"))
     earlier: dict[int, tuple[RecordedAttempt, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def read_all(self, given: Sequence[str]) -> Sequence[str]:
         """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
@@ -328,6 +332,8 @@ class _Jobs:
                 self.headers += 1
             else:
                 yield number, line
+        if table.against_header:
+            self.notes.append(END_AGAINST_HEADER)
 
     def _each(self, rows: Iterable[Row | Refused]) -> Iterator[tuple[Row, Logged | None] | Refused]:
         for row in rows:
@@ -805,8 +811,9 @@ LICENCE = "license/"
 def _licences(row: Mapping[str, str]) -> str:
     """Return the licences among the trackable resources of a job, as the column Licenses has them: ``matlab:2,ansys:1``."""
     for column in TRES:
-        listed = [(name, amount) for name, amount in tres(row.get(column, "")).items() if name.startswith(LICENCE)]
-        if listed:
+        text = row.get(column, "")
+        if LICENCE in text:
+            listed = [(name, amount) for name, amount in tres(text).items() if name.startswith(LICENCE)]
             return ",".join(f"{name.removeprefix(LICENCE)}:{amount}" for name, amount in listed)
     return ""
 
@@ -1053,7 +1060,8 @@ def _request(
     gpus, types = next((g for g in map(gpus_in, listed) if g[0]), (0, {}))
     if not gpus:
         tasks = None if asked is None else asked.tasks
-        older = (gres_gpus_of_job(row.get(column, ""), units, tasks) for column in ("AllocGRES", "ReqGRES"))
+        texts = filter(None, (row.get(column) for column in ("AllocGRES", "ReqGRES")))
+        older = (gres_gpus_of_job(text, units, tasks) for text in texts)
         gpus, types, certain = next((each for each in older if each[0]), (0, {}, True))
         if not certain:
             repairs.append(GPUS_UNTOLD)

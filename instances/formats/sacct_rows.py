@@ -67,7 +67,7 @@ UNKNOWN_HERE = 10  # no value in a column in which the other rows have one
 NEW_TEXT = 1  # a text that no other row has, one of several cells, one that begins or ends with a delimiter
 MOST_SEEN = 50_000  # values of a column that are kept
 SAMPLE = 1000  # first lines of a file that tell whether rows end with a delimiter
-ENOUGH = 10  # rows that outweigh a header
+ENOUGH = 20  # rows that outweigh a header
 INFINITE = 2**32 - 1  # limits and unknown numbers in the JSON of old versions
 NO_VALUES = (2**32 - 2, 2**64 - 2, -2)
 MOST_TASK = 2**32 - 10  # greater numbers mean no task of an array
@@ -124,7 +124,8 @@ class Table:
     delimiter
         What is between two cells.
     ends
-        Whether each line ends with a delimiter too (``--parsable``).
+        Whether each line ends with a delimiter too (``--parsable``). The header tells it; ``against_header``: that many rows
+        do so, and no row else, although the header has none, as if it was written by hand.
     lines
         Returns all lines of the text, once more: the values of other rows tell where the cells of a broken one belong.
 
@@ -145,6 +146,7 @@ class Table:
         self.columns = tuple(columns)
         self.delimiter = delimiter
         self.ends = ends
+        self.against_header = False
         self.lines = lines
         self.patterns = [PATTERNS.get(c) for c in self.columns]
         joinable = {*TEXTS, *(LISTS if delimiter == "," else ())}
@@ -281,6 +283,13 @@ class Table:
             return SIMILAR
         return UNSEEN
 
+    def has_forms(self, cells: Sequence[str]) -> bool:
+        """Check whether the cells of a row, one for each column, have the forms of their columns."""
+        return all(
+            pattern is None or is_unknown(text) or pattern.fullmatch(text) is not None
+            for pattern, text in zip(self.patterns, map(str.strip, cells), strict=True)
+        )
+
     def starts_row(self, cells: Sequence[str]) -> bool:
         """Check whether cells look like a row: the id of the job has the form of one."""
         return PATTERNS["JobID"].fullmatch(cells[self.job].strip()) is not None
@@ -350,7 +359,8 @@ def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequen
                 f"{path}, line {number}: the columns have a fixed width, which cuts long values; {EXPECTED}"
             )
         made = Table(names, delimiter, ends_with(line, delimiter), lambda: each_line(path))
-        made.ends = made.ends or _rows_end(made) >= ENOUGH
+        made.against_header = not made.ends and _rows_end(made) >= ENOUGH
+        made.ends = made.ends or made.against_header
         return made, number
     named = canonical(columns)
     if "JobID" not in named:
@@ -366,15 +376,19 @@ def ends_with(line: str, delimiter: str) -> bool:
 
 
 def _rows_end(table: Table) -> int:
-    """Return how many of the first rows have a delimiter at their end, 0 if one has none."""
+    """Return how many of the first rows have a delimiter at their end, 0 if one has none or does not fit the columns so."""
+    n = len(table.columns)
     number = 0
     for line in islice(table.lines(), SAMPLE):
         cells = line.split(table.delimiter)
-        if len(cells) < len(table.columns) or not table.starts_row(cells):
+        if len(cells) < n or not table.starts_row(cells):
             continue
-        if len(cells) == len(table.columns):
+        if len(cells) == n:
             return 0
-        number += len(cells) == len(table.columns) + 1 and not cells[-1].strip()
+        if len(cells) == n + 1 and not cells[-1].strip():
+            if not table.has_forms(cells[:-1]):
+                return 0
+            number += 1
     return number
 
 

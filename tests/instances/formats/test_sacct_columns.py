@@ -207,11 +207,18 @@ def test_a_name_between_columns_in_any_order_is_whole(tmp_path: Path) -> None:
 def test_rows_that_all_end_with_a_delimiter_outweigh_the_header(tmp_path: Path) -> None:
     """A header that was written by hand, before what sacct --parsable --noheader prints."""
     path = tmp_path / "jobs.txt"
-    rows = [f"{number}|{TIMES_OF_ROW}|run|eva|" for number in range(1, 13)]
+    rows = [f"{number}|{TIMES_OF_ROW}|run|eva|" for number in range(1, 31)]
     path.write_text("\n".join([f"{FORMED}|JobName|User", *rows]) + "\n")
     w = read_sacct(path)
-    assert {(w.job(k).name, w.job(k).user) for k in range(12)} == {("run", "eva")}
+    assert {(w.job(k).name, w.job(k).user) for k in range(30)} == {("run", "eva")}
     assert JOINED not in w.report.repairs
+    assert any(note.startswith("the rows end with a delimiter, and the header does not") for note in w.report.notes)
+
+
+def test_names_with_a_delimiter_in_all_rows_are_names(tmp_path: Path) -> None:
+    w = read_rows(tmp_path, "JobName|Partition|ExitCode|Comment", *["a|b|p|0:0|"] * 30)
+    assert {texts_of(w, k) for k in range(30)} == {("a|b", "", "p", "", "")}
+    assert w.report.repairs[JOINED] == 30
 
 
 def test_joined_files_have_different_ends_of_rows(tmp_path: Path) -> None:
