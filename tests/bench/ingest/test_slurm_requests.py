@@ -115,6 +115,7 @@ def test_a_job_that_is_held_or_not_understood_does_not_start(more):
         ({"hold": True, "priority": n(100)}, "JobHeld: its field hold is true"),
         ({"hold": True, "priority": n(0)}, "JobHeld: its priority is 0"),
         ({"priority": n(0)}, "JobHeld: its priority is 0"),
+        ({"priority": "0"}, "JobHeld: its priority is 0"),
     ],
 )
 def test_the_reason_of_a_held_job_names_what_holds_it(more, reason):
