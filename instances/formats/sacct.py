@@ -202,7 +202,7 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
     if survivors is not None:
         trace = trace.keep(survivors)
-    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, SIZES: len(joined), **Counter(skipped) + jobs.skipped}
+    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(joined.values()) + Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
 
 
@@ -561,27 +561,31 @@ def _with_limits_of_partitions(trace: Trace) -> Trace:
     return replace(trace, walltime=walltime, changed={**trace.changed, LIMIT_OF_PARTITION: limited})
 
 
-def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, set[int]]:
-    """Return the trace in which jobs that were resized while they ran have one row each, and the rows that were joined to it.
+def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, dict[int, str]]:
+    """Return the trace in which jobs that were resized while they ran have one row each, and why other rows of them are left out.
 
     When its size changes, Slurm ends the row of a job with the state RESIZING, and begins another one, which was submitted
     and started at that time. The last row has the end; the whole job began with the first one, and has the largest size.
     """
     if trace.site is None or RESIZING not in trace.site.texts:
-        return trace, set()
-    state = trace.site.texts.index(RESIZING)
-    resized = trace.site.state == state
+        return trace, {}
+    resized = trace.site.state == trace.site.texts.index(RESIZING)
     submit, start, runtime, units, request = (
         each.copy() for each in (trace.submit, trace.start, trace.runtime, trace.units, trace.request)
     )
     eligible = None if trace.eligible is None else trace.eligible.copy()
     changed = np.zeros(len(trace), np.bool_)
-    joined = set[int]()
+    joined: dict[int, str] = {}
     for rows in _rows_of_ids(trace, jobs):
-        for before, row in pairwise(rows):
+        if not resized[rows].any():
+            continue
+        last_copies = {(float(trace.submit[k]), float(trace.start[k])): k for k in rows}  # files that were joined
+        parts = sorted(last_copies.values(), key=rows.index)
+        joined.update((k, REPEATED) for k in rows if k not in parts)
+        for before, row in pairwise(parts):
             if not resized[before]:
                 continue
-            joined.add(before)
+            joined[before] = SIZES
             changed[row] = True
             runtime[row] += runtime[before]
             submit[row], start[row] = submit[before], start[before]

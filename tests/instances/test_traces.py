@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 from fuzz_seeds import EURORA
-from schedlab.bench.tables.inputs import not_recognised
 from schedlab.instances import (
     Workload,
     WorkloadError,
@@ -282,7 +281,6 @@ def test_an_empty_file_is_called_empty(file: Writer, text: str) -> None:
     path = file("log", text)
     with pytest.raises(WorkloadError, match=r"log: the file is empty; expected a log of jobs$"):
         read_trace(path)
-    assert str(not_recognised(str(path))) == f"{path}: the file is empty; expected a log of jobs"
 
 
 def test_a_log_in_utf_16_is_read(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from schedlab.instances import Workload, WorkloadError, read_sacct, read_trace
 from schedlab.instances.traces import guess_format
-from schedlab.models.dispatch.jobs import SiteRequest
+from schedlab.models import SiteRequest
 
 COMMAND = "sacct --allusers --duplicates --parsable2 --format=JobID,"
 ROW = {
