@@ -570,9 +570,8 @@ def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, dict[int, str]
     if trace.site is None or RESIZING not in trace.site.texts:
         return trace, {}
     resized = trace.site.state == trace.site.texts.index(RESIZING)
-    submit, start, runtime, units, request = (
-        each.copy() for each in (trace.submit, trace.start, trace.runtime, trace.units, trace.request)
-    )
+    submit, start, runtime = (times.copy() for times in (trace.submit, trace.start, trace.runtime))
+    units, request = (amounts.copy() for amounts in (trace.units, trace.request))
     eligible = None if trace.eligible is None else trace.eligible.copy()
     changed = np.zeros(len(trace), np.bool_)
     joined: dict[int, str] = {}
@@ -682,8 +681,8 @@ def _attempt_of(job: Logged) -> RecordedAttempt:
 
 
 def _recorded_attempt(submit: float, start: float, end: float, recorded: Recorded) -> RecordedAttempt:
-    times = (round(time) if math.isfinite(time) else -1 for time in (submit, start, end))
-    return RecordedAttempt(*times, recorded.state, recorded.nodes)
+    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (submit, start, end))
+    return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
 
 
 def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[np.float64]], jobs: _Jobs) -> bool:
