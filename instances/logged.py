@@ -7,7 +7,7 @@ The rules are the same for every format, and each repair is counted:
   beyond 317 years, or no node;
 - spaces around names are removed; a job without an id gets its position in the log as id;
 - a runtime of 0 becomes 1 s; a missing walltime becomes the runtime; an unlimited walltime becomes the longest walltime
-  of the log;
+  of the log, or the runtime if no job of the log has a limit;
 - submit times with fractions of a second are rounded to the nearest second, durations are rounded up;
 - a job is released at the time from which it was eligible, if the log has it, else at its submit time;
 - a runtime longer than the walltime stays (this occurs in real logs); submit times out of order are sorted; equal ids
@@ -377,6 +377,7 @@ def note_of_queue(jobs: int) -> str:
 USUAL_EWT = 3600
 TASKS = re.compile(r"(\d+)_\[([\d,:%-]*)\]", re.ASCII)
 NO_WALLTIME = "walltime missing, the runtime is used instead"
+NO_LIMITS = "walltime without a limit, as of all jobs of the log, the runtime is used instead"
 RUNTIME_KNOWN = (
     "where the log has no walltime, the runtime is used instead: the dispatcher knows the runtime of such a job exactly"
 )
@@ -660,7 +661,7 @@ class Trace:
         repairs |= {what: int(mask[rows].sum()) for what, mask in self.changed.items()}
         repairs["submit times not in order, sorted"] = int((submit < np.maximum.accumulate(submit)).sum())
         notes = []
-        if repairs[NO_WALLTIME]:
+        if repairs[NO_WALLTIME] or repairs[NO_LIMITS]:
             notes = [RUNTIME_KNOWN]
         ids, repairs[SUFFIXED] = _unique([self.ids[k] for k in rows.tolist()])
         order = np.argsort(submit, kind="stable")
@@ -781,7 +782,8 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
     unlimited = np.isposinf(logged_walltime)
     known = np.ceil(logged_walltime[~missing & ~unlimited])
     walltime = np.where(missing, runtime, logged_walltime)
-    if len(known):
+    limits = bool(len(known))
+    if limits:
         walltime[unlimited] = known.max()
     else:
         walltime[unlimited] = runtime[unlimited]
@@ -789,7 +791,8 @@ def _durations(logged_runtime: Floats, logged_walltime: Floats) -> tuple[Ints, I
     repairs = {
         "runtime 0, taken as 1 s": int((logged_runtime == 0).sum()),
         NO_WALLTIME: int(missing.sum()),
-        "walltime without a limit, the longest walltime of the log is used instead": int(unlimited.sum()),
+        "walltime without a limit, the longest walltime of the log is used instead": int(unlimited.sum()) * limits,
+        NO_LIMITS: int(unlimited.sum()) * (not limits),
         "runtime over walltime, kept": int((runtime > walltime).sum()),
     }
     return runtime.astype(np.int64), walltime.astype(np.int64), repairs

@@ -14,7 +14,7 @@ from ..models.platform import MOST_CAPACITY, MOST_NODES, NodeGroup, Platform
 from ..models.plugins import PluginError, WrongAnswer, explained
 from ..models.registry import Registry
 from ..models.words import UnknownName, excerpt, how_many
-from .files.reading import WorkloadError, begins_with, line_blocks, read_json
+from .files.reading import TextError, WorkloadError, begins_with, line_blocks, read_json
 from .formats.batsim import batsim_trace, is_batsim
 from .formats.eurora import eurora_trace
 from .formats.job_table import KNOWN, columns_of, is_header, is_parquet, job_table_trace, known_table
@@ -195,9 +195,9 @@ def guess_format(path: str | Path) -> str:
         return _json_format(path)
     texts = (text for block in line_blocks(path) for text in block if text.strip())
     lines = [text.strip() for text in islice(texts, SNIFFED)]
-    first = ""
-    if lines:
-        first = lines[0]
+    if not lines:
+        raise TextError(path, "file", "a log of jobs", None, said="the file is empty; expected a log of jobs")
+    first = lines[0]
     if like_philly(lines):
         return "philly"
     if first.startswith("job_id,") and "walltime_req_hhmm" in first:

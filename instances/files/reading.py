@@ -1,5 +1,7 @@
 """Text files, plain or gzip-compressed, settings in TOML and rows in CSV, read within limits; all faults are in one error.
 
+Texts are UTF-8, or UTF-16 with a byte order mark.
+
 The limits are far above real data (the whole Curie log has 313 thousand lines of at most 96 characters, 29 MB
 uncompressed), so that a damaged or malicious file costs bounded time and memory:
 
@@ -11,6 +13,7 @@ uncompressed), so that a damaged or malicious file costs bounded time and memory
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import hashlib
@@ -49,6 +52,7 @@ MOST_DIGITS = sys.int_info.default_max_str_digits
 CHUNK = MIB
 GZIP = b"\x1f\x8b"
 BOM = b"\xef\xbb\xbf"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # what > of PowerShell writes
 OTHER_PACKERS = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 
 
@@ -256,7 +260,7 @@ class _Rejoined(io.RawIOBase):
 def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None) -> Iterator[bytes]:
     """Yield the bytes of a stream in chunks; the limits are checked before each chunk, so memory use stays bounded."""
     size = lines = unfinished = 0  # bytes and complete lines so far, and bytes of the line after them
-    while chunk := stream.read(CHUNK):
+    for chunk in _in_utf_8(iter(lambda: stream.read(CHUNK), b"")):
         size += len(chunk)
         if size > most:
             raise TextError(path, "file", f"at most {how_many(most, 'byte', ',')} (unpacked)", "more", lines + 1)
@@ -276,6 +280,20 @@ def _bounded(stream: Any, path: str | Path, most: int, longest_line: int | None)
         if lines > MOST_LINES:
             raise TextError(path, "file", f"at most {MOST_LINES:,} lines", "more", lines)
         yield chunk
+
+
+def _in_utf_8(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the chunks of a file; a text in UTF-16 with a byte order mark, as programs on Windows write it, as UTF-8."""
+    decoder: codecs.IncrementalDecoder | None = None
+    for k, chunk in enumerate(chunks):
+        if not k and chunk.startswith(UTF_16):
+            decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        if decoder is None:
+            yield chunk
+        elif text := decoder.decode(chunk):
+            yield text.encode("utf-8", "replace")
+    if decoder is not None and (rest := decoder.decode(b"", final=True)):
+        yield rest.encode("utf-8", "replace")
 
 
 def read_json(path: str | Path) -> Any:

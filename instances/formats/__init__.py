@@ -11,7 +11,7 @@ INNER = {  # module: names that other packages of schedlab read; they are not pu
         "count_of_hosts",
         "duration",
         "gpus_in",
-        "gres_gpus",
+        "gres_gpus_of_job",
         "hosts_of",
         "memory",
         "tres",

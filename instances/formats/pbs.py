@@ -40,6 +40,7 @@ WORD = 8  # bytes
 NO_PROJECT = "_pbs_project_default"
 NAMES = {"ncpus": "cores", "ngpus": "gpus", "nmics": "mics", "mem": "memory"}
 TORQUE = {"ppn": "ncpus", "gpus": "ngpus", "gpu": "ngpus", "mics": "nmics"}  # in nodes=2:ppn=8:gpus=1
+CRAY = ("size", "mppwidth", "mppnppn", "mppdepth")
 RESOURCES = tuple(NAMES.values())
 SUBJOB = re.compile(r"\[\d+\]|(?<=\d)-\d+(?=\.|$)", re.ASCII)  # 7[3].server, 7-3.server: of the array 7[].server
 SLOTS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?:\*(\d{1,9}))?", re.ASCII)  # of an entry of exec_host
@@ -47,6 +48,7 @@ OTHER_EVENTS = "records of other events than the end of a job"
 ATTEMPTS = "records of earlier attempts of a job that ran again"
 REPEATED = "records that repeat a job"
 STILL_RAN = "still running when the log ends, the runtime until then is used"
+OTHER_SPAN = "end - start differs from resources_used.walltime (suspension, epilogue), resources_used.walltime is used"
 NO_END = "there is a record of its start and none of its end, and its walltime is over"
 DELETED = "it never started: it was deleted in the queue"
 WHOLE_NODES = "requested whole nodes (place=excl), of which a replay gives only the requested share"
@@ -58,8 +60,9 @@ def read_pbs(path: str | Path, zone: tzinfo = UTC) -> Workload:
     r"""Read the ended jobs of a PBS accounting log.
 
     A unit is a chunk of ``Resource_List.select``; without ``select``, the entries ``nodes`` (Torque:
-    ``2:ppn=8:gpus=1``), ``procs``, ``ncpus``, ``ngpus`` and ``mem`` are used, at last ``exec_host``. Chunks that differ make
-    a heterogeneous job: ``select=2:ncpus=16:ngpus=2+1:ncpus=4``. Job arrays are left out, their subjobs are jobs. Jobs that
+    ``2:ppn=8:gpus=1``), ``procs``, ``ncpus``, ``ngpus`` and ``mem`` are used, of a Cray ``size`` and ``mppwidth``, at last
+    ``exec_host``. The time that a job used (``resources_used.walltime``) goes before the time from its start to its end.
+    Chunks that differ make a heterogeneous job: ``select=2:ncpus=16:ngpus=2+1:ncpus=4``. Job arrays are left out, their subjobs are jobs. Jobs that
     were deleted in the queue are left out.
 
     Records of one job (the same id and ``ctime``) are its attempts: of a job that was run again (R records, several E
@@ -272,12 +275,9 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         why = "it is a job array, whose subjobs have records of their own"
     elif start != start and not took:
         why = NEVER_STARTED
-    if took:
-        runtime = duration(took)
-    else:
-        runtime = MISSING
-    if end >= start:
-        runtime = end - start
+    runtime = _runtime(end - start, duration(took) if took else MISSING)
+    if abs(end - start - runtime) > 1:
+        changed += (OTHER_SPAN,)
     return Logged(
         id=name,
         submit=submit,
@@ -298,6 +298,17 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
         asked=_asked(values, chunks),
         recorded=_recorded(values),
     )
+
+
+def _runtime(span: float, used: float) -> float:
+    """Return how long a job ran, in s: ``used`` of the machine, which no suspension is part of, before the time to its end.
+
+    A job for which no time was measured, as its node was lost, ran until its end, and so did one that used more than this
+    time: PBS adds what earlier attempts used.
+    """
+    if span >= 0 and not 0 < used <= span:
+        return span
+    return used
 
 
 def _asked(values: Mapping[str, str], chunks: Sequence[Chunk]) -> SiteRequest | None:
@@ -358,10 +369,11 @@ def _account(values: Mapping[str, str]) -> str:
 
 
 def _processes(values: Mapping[str, str]) -> int | None:
-    """Return the number of processes: ``procs``, ``mpiprocs`` of the chunks, or ``ppn`` of Torque's nodes."""
-    procs = whole_of(values.get("Resource_List.procs", ""))
-    if procs:
-        return procs
+    """Return the number of processes: ``procs``, ``mppwidth``, ``mpiprocs`` of the chunks, or ``ppn`` of Torque's nodes."""
+    for key in ("procs", "mppwidth"):
+        procs = whole_of(values.get(f"Resource_List.{key}", ""))
+        if procs:
+            return procs
     total = 0
     for part in (values.get("Resource_List.select") or values.get("Resource_List.nodes") or "").split("+"):
         units = whole_of(part.partition(":")[0]) or 1
@@ -401,7 +413,7 @@ def _placement(values: Mapping[str, str], units: int) -> tuple[str, ...]:
 
 def geometry(values: Mapping[str, str]) -> list[Chunk]:
     """Return the chunks of a job, at least one; those with equal requests are one."""
-    keys = ("select", "nodes", "nodect", "procs", "pmem", *NAMES, *TORQUE)
+    keys = ("select", "nodes", "nodect", "procs", "pmem", *CRAY, *NAMES, *TORQUE)
     listed = {key: values.get(f"Resource_List.{key}", "") for key in keys}
     nodes = listed["nodes"]
     if not nodes and ":" in listed["nodect"]:  # some write the nodes there
@@ -423,6 +435,8 @@ def geometry(values: Mapping[str, str]) -> list[Chunk]:
     total = _totals(listed)
     if listed["procs"]:
         units, total["cores"] = (amount_of("procs", listed["procs"]),) * 2
+    elif not (listed["nodect"] or total["cores"]) and (listed["size"] or listed["mppwidth"]):
+        units, total["cores"] = _of_cray(listed)
     elif listed["nodect"]:
         units = amount_of("nodect", listed["nodect"])
     else:
@@ -435,6 +449,20 @@ def geometry(values: Mapping[str, str]) -> list[Chunk]:
         units = units or len({host for host, _, _ in hosts if host})
     chunk = Chunk(units, {name: -(-amount // max(units, 1)) for name, amount in total.items()})
     return [_with_memory_of_processes(chunk, listed["pmem"])]
+
+
+def _of_cray(listed: Mapping[str, str]) -> tuple[int, int]:
+    """Return the units and cores of a job of a Cray: ``size`` cores, or ``mppwidth`` processes of ``mppdepth`` cores each.
+
+    A unit has the ``mppnppn`` processes of a node, or one.
+    """
+    if listed["size"]:
+        cores = amount_of("size", listed["size"])
+        return cores, cores
+    width, per_node, depth = (amount_of(key, listed[key] or "1") for key in ("mppwidth", "mppnppn", "mppdepth"))
+    if not per_node:
+        raise wrong("mppnppn", listed["mppnppn"], "at least 1")
+    return -(-width // per_node), width * depth
 
 
 def _with_memory_of_processes(chunk: Chunk, pmem: str) -> Chunk:

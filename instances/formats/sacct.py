@@ -6,12 +6,12 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +46,7 @@ from .sacct_rows import (
     database_rows,
     is_completion,
     is_database,
+    is_step,
     json_rows,
     table_of,
     text_rows,
@@ -60,7 +61,7 @@ from .slurm_values import (
     duration,
     generic_in,
     gpus_in,
-    gres_gpus,
+    gres_gpus_of_job,
     is_unknown,
     later_fold,
     memory,
@@ -81,27 +82,38 @@ RESOURCES = ("cores", "gpus", "memory")
 MOST = 10**10
 NEGATIVE = re.compile(r"-\d[\d:.-]*", re.ASCII)  # an elapsed time across a change of the clock, in old versions
 COMPONENT = re.compile(r"(.+)\+(\d{1,6})", re.ASCII)
-WAITING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REVOKED")
-RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", "RESIZING")
+RESIZING = "RESIZING"  # the state of a row that ends as its job gets another size
+HELD_AGAIN = ("REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT")  # queued again, and held
+WAITING = ("PENDING", *HELD_AGAIN, "RESV_DEL_HOLD", "REVOKED")
+RUNNING = ("RUNNING", "SUSPENDED", "STOPPED", "CONFIGURING", "COMPLETING", "STAGE_OUT", "SIGNALING", RESIZING)
 CANCELLED = ("CANCELLED", "DEADLINE")
 UNFINISHED = (*CANCELLED, "BOOT_FAIL")  # states that a job without a node can end in
 RAN = ("COMPLETED", "TIMEOUT", "OUT_OF_MEMORY")  # states of jobs that had a node, whatever other columns say
 AMOUNTS = ("AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "ReqMem")  # columns of GPUs and memory
 ALLOCATED = ("AllocTRES", "AllocNodes", "AllocCPUS")  # empty or 0 for a job that never had a node
 TOGETHER = 60  # s between the submit times of the components of a heterogeneous job, at most
-INTERRUPTED = ("REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "RESIZING", "LAUNCH_FAILED", "RECONFIG_FAIL")
+INTERRUPTED = (
+    "REQUEUED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", RESIZING, "LAUNCH_FAILED", "RECONFIG_FAIL", *HELD_AGAIN,
+)  # fmt: skip
 STILL_WAITED = "it never started: it still waited when the log was written"
 NO_CPUS = "it has no CPUs, neither allocated nor requested"
 FIRST_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 LATE = 5  # s by which a requeued job is submitted after one of a larger number, at least
+END_AGAINST_HEADER = (
+    "the rows end with a delimiter, and the header does not: it is taken for the end of the rows, not for an empty cell"
+)
+MOST_SHOWN = 8  # lines in a note
 REJOINED = "rows broken by a delimiter or line end in a text, put together"
 STILL_RAN = "still running when the log was written, the runtime until then is used"
 OTHER_SPAN = "End - Start differs from Elapsed (suspension, change of the clock), Elapsed is used"
 SUSPENDED = "End - Start without the time of suspension is used"
 WHOLE_MEMORY = "all memory of the nodes requested, of which the amount is not recorded"
+GPUS_UNTOLD = "GPUs for each task or socket, of which the number is not recorded, counted once for each node"
 STEPS = "rows of job steps, which the rows of their jobs cover"
 ATTEMPTS = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
+SIZES = "rows of other sizes of a job that was resized"
+RESIZED = "size changed while the job ran, the largest is used from the first start to the end"
 HEADERS = "lines that repeat the header"
 OF_RULES = {  # column -> what it alone tells of the rules of a site
     "Account": "whose limits and fair shares of accounts hold",
@@ -175,19 +187,22 @@ def sacct_trace(path: str | Path, zone: tzinfo = UTC, columns: Sequence[str] = (
         if header and column not in header
     ]
     notes += _missing_columns(header)
+    notes += [*jobs.notes, *_open_rows(jobs.open)]
     made = Trace.of_columns(
         Path(path).name, "sacct", jobs.columns, jobs.columns.requested("cores"), jobs.bad, [*notes, *_type_notes(jobs)]
     )
     trace = replace(made, unix_start=0, zone=zone, partition=made.queue)
     trace = _with_limits_of_partitions(_until_the_end(trace))
-    survivors, skipped, attempts, first = _last_attempts(trace, jobs)
+    trace, joined = _with_sizes_joined(trace, jobs)
+    survivors, skipped, attempts, first = _last_attempts(trace, jobs, joined)
+    attempts = {**jobs.earlier, **attempts}
     trace = _since_first_submission(trace, first)
     trace = replace(trace, report=trace.report.and_also(notes=_missing_attempts(trace, jobs, attempts)))
     if trace.site is not None:
         trace = replace(trace, site=replace(trace.site, attempts=attempts))
     if survivors is not None:
         trace = trace.keep(survivors)
-    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(skipped) + jobs.skipped}
+    counted = {STEPS: jobs.steps, HEADERS: jobs.headers, **Counter(joined.values()) + Counter(skipped) + jobs.skipped}
     return replace(trace, report=trace.report.and_also(skipped=counted))
 
 
@@ -205,6 +220,16 @@ def _missing_columns(header: Sequence[str]) -> Iterator[str]:
             f"the log has no column{'s' * several} {', '.join(missing)}: it does not tell "
             f"{'; '.join(OF_RULES[column] for column in missing)}; a replay on a site cannot obey that; "
             f"to add {'them' if several else 'it'}: sacct --format=...,{','.join(missing)}"
+        )
+
+
+def _open_rows(lines: Sequence[int]) -> Iterator[str]:
+    """Yield a note on rows that can be put together in several ways that are as likely."""
+    if lines:
+        shown = ", ".join(map(str, lines[:MOST_SHOWN])) + (", ..." if len(lines) > MOST_SHOWN else "")
+        yield (
+            f"{how_many(len(lines), 'row', ',')} broken by a delimiter in a text can be read in several ways, of which one is taken "
+            f"(line{'s' * (len(lines) > 1)} {shown}); to be sure: sacct --delimiter with a text that no name contains"
         )
 
 
@@ -245,7 +270,11 @@ def _submitted_again(trace: Trace) -> int:
 
 @dataclass
 class _Jobs:
-    """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``."""
+    """The jobs of a file, as they are read; ``interrupted``, ``cluster``, ``restarts``: one value per row of ``columns``.
+
+    ``open``: the lines of rows that can be put together in several ways; ``earlier``: row of a heterogeneous job -> its
+    earlier attempts.
+    """
 
     path: str | Path
     zone: tzinfo
@@ -260,6 +289,9 @@ class _Jobs:
     cluster: array[int] = field(default_factory=lambda: array("i"))
     clusters: dict[str, int] = field(default_factory=dict)
     restarts: array[int] = field(default_factory=lambda: array("q"))
+    open: array[int] = field(default_factory=lambda: array("q"))
+    earlier: dict[int, tuple[RecordedAttempt, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def read_all(self, given: Sequence[str]) -> Sequence[str]:
         """Read the file, and return its columns, none for JSON. Raises WorkloadError."""
@@ -288,6 +320,8 @@ class _Jobs:
                 self.steps += 1
             else:
                 self._add(row[1], row[0].cells)
+                if row[0].open:
+                    self.open.append(row[0].line)
         self.bad.sort(key=lambda b: b.line)
         return header
 
@@ -298,6 +332,8 @@ class _Jobs:
                 self.headers += 1
             else:
                 yield number, line
+        if table.against_header:
+            self.notes.append(END_AGAINST_HEADER)
 
     def _each(self, rows: Iterable[Row | Refused]) -> Iterator[tuple[Row, Logged | None] | Refused]:
         for row in rows:
@@ -311,7 +347,7 @@ class _Jobs:
 
     def _job(self, row: Row) -> Logged | None:
         """Return the job of a row; None for a row of a step. Raises ValueError."""
-        if "." in row.cells["JobID"].partition("[")[0]:  # a long list of tasks ends with ...
+        if is_step(row.cells["JobID"]):
             return None
         job = _job(row.cells, self.zone)
         if row.rejoined:
@@ -346,15 +382,26 @@ class _Jobs:
         for name, (row, components) in self.parts.items():
             for k, attempts in enumerate(_by_job(_attempts(components))):
                 best = next((each for each in reversed(attempts) if each.ran), attempts[-1])
+                job = best.whole(name)
+                earlier: list[Logged] = []
                 for other in attempts:
-                    if other is not best:
-                        once_more = other.interrupted or not other.ran
-                        self.skipped[ATTEMPTS if once_more else REPEATED] += len(other.components)
-                job = _whole_job(name, [each.job for _, each in sorted(best.components.items())])
+                    if other is best:
+                        continue
+                    once_more = other.interrupted or not other.ran
+                    self.skipped[ATTEMPTS if once_more else REPEATED] += len(other.components)
+                    if once_more:
+                        earlier.append(other.whole(name))
+                if earlier:
+                    first = attempts[0].whole(name)
+                    job = replace(job, submit=first.submit, eligible=first.eligible)
+                place = row
                 if k:
+                    place = len(self.columns)
                     self._append(job, False, self.cluster[row])
                 else:
                     self.columns[row], self.interrupted[row] = job, False
+                if earlier:
+                    self.earlier[place] = tuple(map(_attempt_of, earlier))
 
 
 def text_or_brace(path: str | Path) -> Iterator[str]:
@@ -394,6 +441,10 @@ class _HetAttempt(NamedTuple):
     def interrupted(self) -> bool:
         """Whether a component was interrupted, so that the job was queued again."""
         return any(each.interrupted for each in self.components.values())
+
+    def whole(self, name: str) -> Logged:
+        """Return the attempt as one job; ``name`` begins with the cluster and a space."""
+        return _whole_job(name, [each.job for _, each in sorted(self.components.items())])
 
 
 def _attempts(rows: Iterable[_Component]) -> list[_HetAttempt]:
@@ -449,6 +500,8 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
     if not unusable and not all(job.units for job in listed):
         unusable = "one of its components has no nodes"
     runtimes = [job.runtime for job in listed if job.runtime == job.runtime]
+    walltimes = [job.walltime for job in listed if job.walltime == job.walltime]
+    nodes = [job.recorded.nodes for job in listed if job.recorded is not None and job.recorded.nodes]
     job_id = name.rpartition(" ")[2]
     shares = [job.units * job.request.get("cores", 0) for job in listed]
     had = [
@@ -461,8 +514,9 @@ def _whole_job(name: str, listed: Sequence[Logged]) -> Logged:
     return replace(
         first,
         id=job_id,
-        recorded=replace(first.recorded or NOTHING_RECORDED, cpus=cpus),
+        recorded=replace(first.recorded or NOTHING_RECORDED, cpus=cpus, nodes=",".join(dict.fromkeys(nodes))),
         runtime=max(runtimes, default=MISSING),
+        walltime=max(walltimes, default=MISSING),
         units=chunks[0].units,
         request=chunks[0].request,
         chunks=tuple(chunks) if len(chunks) > 1 else (),
@@ -507,12 +561,63 @@ def _with_limits_of_partitions(trace: Trace) -> Trace:
     return replace(trace, walltime=walltime, changed={**trace.changed, LIMIT_OF_PARTITION: limited})
 
 
+def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, dict[int, str]]:
+    """Return the trace in which jobs that were resized while they ran have one row each, and why other rows of them are left out.
+
+    When its size changes, Slurm ends the row of a job with the state RESIZING, and begins another one, which was submitted
+    and started at that time. The last row has the end; the whole job began with the first one, and has the largest size.
+    """
+    if trace.site is None or RESIZING not in trace.site.texts:
+        return trace, {}
+    resized = trace.site.state == trace.site.texts.index(RESIZING)
+    submit, start, runtime = (times.copy() for times in (trace.submit, trace.start, trace.runtime))
+    units, request = (amounts.copy() for amounts in (trace.units, trace.request))
+    eligible = None if trace.eligible is None else trace.eligible.copy()
+    changed = np.zeros(len(trace), np.bool_)
+    joined: dict[int, str] = {}
+    for rows in _rows_of_ids(trace, jobs):
+        if not resized[rows].any():
+            continue
+        last_copies = {(float(trace.submit[k]), float(trace.start[k])): k for k in rows}  # files that were joined
+        parts = sorted(last_copies.values(), key=rows.index)
+        joined.update((k, REPEATED) for k in rows if k not in parts)
+        for before, row in pairwise(parts):
+            if not resized[before]:
+                continue
+            joined[before] = SIZES
+            changed[row] = True
+            runtime[row] += runtime[before]
+            submit[row], start[row] = submit[before], start[before]
+            if eligible is not None:
+                eligible[row] = eligible[before]
+            if units[before] * request[before, 0] > units[row] * request[row, 0]:
+                units[row], request[row] = units[before], request[before]
+    whole = replace(
+        trace, submit=submit, start=start, runtime=runtime, units=units, request=request, eligible=eligible,
+        changed={**trace.changed, RESIZED: changed},
+    )  # fmt: skip
+    return whole, joined
+
+
+def _rows_of_ids(trace: Trace, jobs: _Jobs) -> list[list[int]]:
+    """Return the rows of each id, of a cluster, that several rows have, in the order of their times."""
+    seen = set[str]()
+    repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
+    groups: dict[tuple[int, str], list[int]] = {}
+    for place, job in enumerate(trace.ids):
+        if job in repeated:
+            groups.setdefault((jobs.cluster[place], job), []).append(place)
+    submit = np.nan_to_num(trace.submit)
+    start = np.where(np.isnan(trace.start), np.inf, trace.start)
+    return [sorted(rows, key=lambda k: (submit[k], start[k], k)) for rows in groups.values()]
+
+
 def _last_attempts(
-    trace: Trace, jobs: _Jobs
+    trace: Trace, jobs: _Jobs, joined: Collection[int]
 ) -> tuple[Bools | None, dict[str, int], dict[int, tuple[RecordedAttempt, ...]], dict[int, int]]:
     """Return the mask of the rows that remain where jobs have several, None for all; reason -> rows left out; attempts.
 
-    Last: the row that remains of a requeued job -> that of its first attempt.
+    Last: the row that remains of a requeued job -> that of its first attempt. ``joined``: rows that are part of others.
 
     Rows of one id and cluster are attempts of one job if they have the same submit time, or if the earlier one was
     interrupted (REQUEUED, PREEMPTED, NODE_FAIL, ...). Other rows of the same id are other jobs: ids are used again. Of the
@@ -520,22 +625,16 @@ def _last_attempts(
     """
     if len(set(trace.ids)) == len(trace.ids):
         return None, {}, {}, {}
-    seen = set[str]()
-    repeated = {job for job in trace.ids if job in seen or seen.add(job)}  # type: ignore[func-returns-value]
-    groups: dict[tuple[int, str], list[int]] = {}
-    for place, job in enumerate(trace.ids):
-        if job in repeated:
-            groups.setdefault((jobs.cluster[place], job), []).append(place)
     never = np.any([np.zeros(len(trace), np.bool_), *trace.unusable.values()], axis=0)
     submit = np.nan_to_num(trace.submit)
-    start = np.where(np.isnan(trace.start), np.inf, trace.start)
     kept = np.ones(len(trace), np.bool_)
+    kept[list(joined)] = False
     skipped = Counter[str]()
     earlier: dict[int, tuple[RecordedAttempt, ...]] = {}
     first: dict[int, int] = {}
-    for rows in groups.values():
+    for rows in _rows_of_ids(trace, jobs):
         attempts: list[int] = []
-        in_order: list[int | None] = [*sorted(rows, key=lambda k: (submit[k], start[k], k)), None]
+        in_order: list[int | None] = [*(k for k in rows if k not in joined), None]
         for k in in_order:
             one_job = attempts and k is not None and _same_job(attempts[-1], k, submit, jobs)
             if attempts and not one_job:
@@ -570,12 +669,19 @@ def _since_first_submission(trace: Trace, first: Mapping[int, int]) -> Trace:
 
 def _attempt(trace: Trace, row: int) -> RecordedAttempt:
     start = float(trace.start[row])
-    end = start + float(trace.runtime[row])
     if trace.site is None:
         recorded = NOTHING_RECORDED
     else:
         recorded = trace.site.recorded(row)
-    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (float(trace.submit[row]), start, end))
+    return _recorded_attempt(float(trace.submit[row]), start, start + float(trace.runtime[row]), recorded)
+
+
+def _attempt_of(job: Logged) -> RecordedAttempt:
+    return _recorded_attempt(job.submit, job.start, job.start + job.runtime, job.recorded or NOTHING_RECORDED)
+
+
+def _recorded_attempt(submit: float, start: float, end: float, recorded: Recorded) -> RecordedAttempt:
+    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (submit, start, end))
     return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
 
 
@@ -608,11 +714,10 @@ def _job(row: Mapping[str, str], zone: tzinfo) -> Logged:
     request: dict[str, int] = {}
     types: dict[str, int] = {}
     if units:
-        request, types, whole = _request(row, units, cpus)
+        request, types, repairs = _request(row, units, cpus, asked)
         if asked is not None and not any(row.get(column) for column in AMOUNTS):
             request, types = _with_line(request, asked, units, cpus)
-        if whole:
-            changed += [WHOLE_MEMORY]
+        changed += repairs
     why = times.why
     if not why and not cpus:
         why = NO_CPUS
@@ -694,7 +799,7 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     """Return what the job of a row asked for; None if no column tells. Raises ValueError."""
     limit = array_limit(row["JobID"])
     options = _options(row)
-    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), options)
+    asked = _of_columns(tuple(row.get(c, "") for c in ASKED), _licences(row), options)
     begin = begin_after(asked_by(options).begin, submit, zone)
     if limit or begin:
         asked = replace(asked, begin=begin, array_limit=limit or asked.array_limit)
@@ -703,8 +808,21 @@ def _asked(row: Mapping[str, str], submit: float, zone: tzinfo) -> SiteRequest |
     return asked
 
 
+LICENCE = "license/"
+
+
+def _licences(row: Mapping[str, str]) -> str:
+    """Return the licences among the trackable resources of a job, as the column Licenses has them: ``matlab:2,ansys:1``."""
+    for column in TRES:
+        text = row.get(column, "")
+        if LICENCE in text:
+            listed = [(name, amount) for name, amount in tres(text).items() if name.startswith(LICENCE)]
+            return ",".join(f"{name.removeprefix(LICENCE)}:{amount}" for name, amount in listed)
+    return ""
+
+
 @lru_cache(4096)
-def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
+def _of_columns(cells: tuple[str, ...], licences: str, options: Options) -> SiteRequest:
     row = {column: "" if is_unknown(text) else text for column, text in zip(ASKED, cells, strict=True)}
     line = asked_by(options).asked
     resources = tres(row["ReqTRES"])
@@ -721,6 +839,8 @@ def _of_columns(cells: tuple[str, ...], options: Options) -> SiteRequest:
         "cpus": _count(row, "ReqCPUS") or _tres_count(row, "ReqTRES", "cpu") or None,
         "array_limit": _count(row, "ArrayLimit") or None,
     }
+    if not (line.licences or row["Licenses"]):  # a site may not track all licences
+        columns["licences"] = licences
     if line.min_nodes is None:
         columns["min_nodes"] = _count(row, "ReqNodes") or _tres_count(row, "ReqTRES", "node") or None
     if not line.gres:
@@ -789,7 +909,10 @@ def _times(row: Mapping[str, str], zone: tzinfo) -> _Times:
             end = second
     if elapsed >= 0 and abs(end - start - elapsed) > 1:
         start, end = _in_equal_hours(row, zone, start, end, elapsed)
-    why = _never_ran(row, state, start, elapsed if elapsed >= 0 else end - start)
+    took = elapsed
+    if math.isnan(elapsed) and state != "PENDING":  # of a job that waits, Start and End may be expected times
+        took = end - start
+    why = _never_ran(row, state, start, took)
     changed: list[str] = []
     runtime = elapsed
     if math.isnan(elapsed) and end >= start:
@@ -821,7 +944,7 @@ def _in_equal_hours(
 
 def _never_ran(row: Mapping[str, str], state: str, start: float, took: float) -> str:
     """Return why a job never ran; "" if it did. ``took``: seconds that it ran, NaN if unknown."""
-    if state in WAITING:
+    if state in WAITING and not took > 0:
         if state == "PENDING":
             return STILL_WAITED
         return NEVER_STARTED
@@ -931,18 +1054,26 @@ def _counted(column: str, text: str) -> int:
     return number
 
 
-def _request(row: Mapping[str, str], units: int, cpus: int) -> tuple[dict[str, int], dict[str, int], bool]:
-    """Return the request of a unit (a node of the job), the GPUs of the job by type, whether all memory was requested."""
+def _request(
+    row: Mapping[str, str], units: int, cpus: int, asked: SiteRequest | None
+) -> tuple[dict[str, int], dict[str, int], list[str]]:
+    """Return the request of a unit (a node of the job), the GPUs of the job by type, and repairs."""
+    repairs: list[str] = []
     listed = [tres(row.get(column, "")) for column in TRES]
     gpus, types = next((g for g in map(gpus_in, listed) if g[0]), (0, {}))
     if not gpus:
-        per_node = next((g for c in ("AllocGRES", "ReqGRES") if (g := gres_gpus(row.get(c, "")))[0]), (0, {}))
-        gpus = per_node[0] * units
-        types = {kind: n * units for kind, n in per_node[1].items()}
+        tasks = None if asked is None else asked.tasks
+        texts = filter(None, (row.get(column) for column in ("AllocGRES", "ReqGRES")))
+        older = (gres_gpus_of_job(text, units, tasks) for text in texts)
+        gpus, types, certain = next((each for each in older if each[0]), (0, {}, True))
+        if not certain:
+            repairs.append(GPUS_UNTOLD)
     megabytes, whole = _memory(row, listed, units, cpus)
+    if whole:
+        repairs.append(WHOLE_MEMORY)
     if gpus > MOST or megabytes > MOST:
         raise WrongValue(f"{how_many(gpus, 'GPU')} and {megabytes:.0f} MB per node are more than any machine has")
-    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, whole
+    return {"cores": -(-cpus // units), "gpus": -(-gpus // units), "memory": math.ceil(megabytes)}, types, repairs
 
 
 def _memory(row: Mapping[str, str], listed: Sequence[Mapping[str, str]], units: int, cpus: int) -> tuple[float, bool]:

@@ -1,20 +1,23 @@
 """The rows of Slurm's accounting as columns and texts: ``sacct`` with any delimiter, ``sacct --json``, ``jobcomp/filetxt``.
 
 Texts of users, such as names of jobs, may contain the delimiter and line ends; ``sacct`` does not quote them. Such rows are
-put together again: the columns of a known form (times, states, numbers, resources) show which cells belong to a text.
+put together again: the columns of a known form (times, states, numbers, resources) show which cells belong to a text, and the
+values that other rows have (partitions, users, reservations, ...) where forms leave several readings.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ...errors import WrongValue
 from ...models.words import how_many
 from ..files.reading import WorkloadError, csv_rows, each_line, json_number_of, read_json, whole_of, wrong
-from .slurm_values import SHORT_STATES, is_unknown
+from .slurm_values import COMMANDS, SHORT_STATES, WITHOUT_LIMIT, is_unknown
 
 FIELDS = "JobID,Submit,Start,End,Elapsed,Timelimit,NNodes,NCPUS,User,JobName,Partition,State,AllocTRES,NodeList"
 EXPECTED = f"expected what sacct --allusers --duplicates --parsable2 --format={FIELDS} prints"
@@ -33,7 +36,8 @@ FORMS = {
     **dict.fromkeys(("Elapsed", "CPUTime", "Suspended", "Planned", "Reserved"), LENGTH),
     "Timelimit": rf"{LENGTH}|UNLIMITED|Partition_Limit|INFINITE",
     **dict.fromkeys(("NNodes", "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ElapsedRaw"), r"\d+"),
-    **dict.fromkeys(("UID", "GID", "TimelimitRaw", "CPUTimeRAW", "NTasks", "Priority", "QOSRAW", "AssocID"), r"\d*\w*"),
+    **dict.fromkeys(("UID", "GID", "CPUTimeRAW", "NTasks", "Priority", "QOSRAW", "AssocID"), r"\d*"),
+    "TimelimitRaw": r"\d*|UNLIMITED|Partition_Limit|INFINITE",
     "State": rf"(?:{WORDS})\b.*",
     "ReqMem": r"\d+(?:\.\d+)?[KMGTPE]?B?[cn?]?",
     **dict.fromkeys(("ExitCode", "DerivedExitCode"), r"\d+:\d+"),
@@ -46,12 +50,24 @@ KNOWN = {
     )
 }  # fmt: skip  # names in lower case -> as sacct prints them
 PATTERNS = {column: re.compile(form, re.ASCII | re.IGNORECASE) for column, form in FORMS.items()}
-ONE_OF = re.compile(r"[\w.:=*&()\[-]+(?:\|[\w.:=*&()\[\]-]+)+", re.ASCII)  # a constraint such as a|b or [rack1|rack2]
+ONE_OF = re.compile(r"[\w.:=*&()\[\]-]+(?:\|[\w.:=*&()\[\]-]+)+", re.ASCII)  # a constraint such as a|b or [rack1|rack2]
 ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?\S{0,6}", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*(?:%-?\d+)?", re.ASCII)
 LEAST_KNOWN = 3  # known columns by which a header without JobID is recognised
 MOST_FRAGMENTS = 30  # lines that one row may span
 MOST_EXTRA = 60  # delimiters that the texts of one row may contain
+BRACKETED = ("Constraints", "NodeList", "ReqNodeList", "AllocGRES", "ReqGRES")
+PATHS = ("WorkDir", "StdIn", "StdOut", "StdErr")
+ALWAYS_FILLED = ("User", "Partition", "Cluster")  # in the row of a job
+DIGITS = re.compile(r"\[[^\]]*\]|\d+", re.ASCII)  # what differs in values of one kind: n[1-4] and n7, run3 and run12
+MISFIT = 1000  # the costs of a reading of a row: brackets that do not match, paths and commands that are none
+UNSEEN = 100  # a value that no other row has, in a column of few values
+SIMILAR = 20  # the same, but a value of other rows differs in its digits only
+UNKNOWN_HERE = 10  # no value in a column in which the other rows have one
+NEW_TEXT = 1  # a text that no other row has, one of several cells, one that begins or ends with a delimiter
+MOST_SEEN = 10_000  # values of a column that are kept
+SAMPLE = 1000  # first lines of a file that tell whether rows end with a delimiter
+ENOUGH = 20  # rows that outweigh a header
 INFINITE = 2**32 - 1  # limits and unknown numbers in the JSON of old versions
 NO_VALUES = (2**32 - 2, 2**64 - 2, -2)
 MOST_TASK = 2**32 - 10  # greater numbers mean no task of an array
@@ -60,11 +76,15 @@ T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """A row: its first line in the file, its cells by column, and whether it was put together from several cells or lines."""
+    """A row: its first line in the file, its cells by column, and whether it was put together from several cells or lines.
+
+    ``open``: whether it can be put together in another way that is as likely.
+    """
 
     line: int
     cells: Mapping[str, str]
     rejoined: bool
+    open: bool = False
 
 
 class Refused(NamedTuple):
@@ -72,6 +92,26 @@ class Refused(NamedTuple):
 
     line: int
     why: str
+
+
+class Fitted(NamedTuple):
+    """The cells of a row, one for each column; whether some were joined, and whether another reading is as likely."""
+
+    cells: list[str]
+    joined: bool
+    open: bool
+
+
+class _Reading(NamedTuple):
+    """The best way to give cells to a column and those after it: how many further ones the column has, and how well all fits.
+
+    ``in_names``: how many of the cells are joined to names of jobs; ``ways``: how many readings have the same cost.
+    """
+
+    joined: int
+    cost: int
+    in_names: int
+    ways: int
 
 
 class Table:
@@ -84,42 +124,56 @@ class Table:
     delimiter
         What is between two cells.
     ends
-        Whether each line ends with a delimiter too (``--parsable``).
+        Whether each line ends with a delimiter too (``--parsable``). The header tells it; ``against_header``: that many rows
+        do so, and no row else, although the header has none, as if it was written by hand.
+    lines
+        Returns all lines of the text, once more: the values of other rows tell where the cells of a broken one belong.
 
     Examples
     --------
     >>> table = Table(["JobID", "JobName", "State"], "|")
     >>> table.row("7|my|name|COMPLETED")
-    (['7', 'my|name', 'COMPLETED'], True)
+    Fitted(cells=['7', 'my|name', 'COMPLETED'], joined=True, open=False)
     """
 
-    def __init__(self, columns: Sequence[str], delimiter: str, ends: bool = False) -> None:
+    def __init__(
+        self,
+        columns: Sequence[str],
+        delimiter: str,
+        ends: bool = False,
+        lines: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         self.columns = tuple(columns)
         self.delimiter = delimiter
         self.ends = ends
+        self.against_header = False
+        self.lines = lines
         self.patterns = [PATTERNS.get(c) for c in self.columns]
         joinable = {*TEXTS, *(LISTS if delimiter == "," else ())}
         self.joinable = [c in joinable for c in self.columns]
         self.job = self.columns.index("JobID")
 
     def is_header(self, line: str) -> bool:
-        """Check whether a line is the header of this table."""
+        """Check whether a line is the header of this table; whether it ends with a delimiter holds for the lines after it."""
         if not line.lstrip()[: len("JobIDRaw")].lower().startswith(self.columns[0].lower()[: len("JobID")]):
             return False
         header = header_of(line)
-        return header is not None and header[0] == list(self.columns)
+        if header is None or header[0] != list(self.columns):
+            return False
+        self.ends = ends_with(line, self.delimiter)
+        return True
 
     def plain_row(self, line: str) -> list[str] | None:
         """Return the cells of a line that has one for each column; None if it has more or fewer."""
         cells = line.split(self.delimiter)
-        if len(cells) == len(self.columns) + 1 and not cells[-1].strip():  # --parsable has a delimiter at the end
+        if self.ends and len(cells) == len(self.columns) + 1 and not cells[-1].strip():
             cells.pop()
         if len(cells) == len(self.columns):
             return cells
         return None
 
-    def row(self, text: str) -> tuple[list[str], bool] | None:
-        """Return the cells of a row, one for each column, and whether cells were joined; None if nothing fits."""
+    def row(self, text: str) -> Fitted | None:
+        """Return the cells of a row, one for each column; None if nothing fits."""
         cells = text.split(self.delimiter)
         spare = len(cells) - len(self.columns)
         if spare < 0 or spare > MOST_EXTRA:
@@ -131,61 +185,136 @@ class Table:
         for some, extra in [*without_end, whole] if self.ends else [whole, *without_end]:
             fitted = self._fitted(some, extra)
             if fitted is not None:
-                return fitted, extra > 0
+                return fitted
         return None
 
-    def _fitted(self, cells: list[str], spare: int) -> list[str] | None:
-        """Give the spare cells to columns of texts so that every other cell has the form of its column."""
+    @cached_property
+    def seen(self) -> list[set[str]]:
+        """The values of each column, of one with a form only those that tell nothing, in rows of jobs that are whole."""
+        values: list[set[str]] = [set() for _ in self.columns]
+        for line in self.lines():
+            cells = self.plain_row(line)
+            if cells is None or not self.starts_row(cells) or is_step(cells[self.job]):
+                continue
+            for known, pattern, cell in zip(values, self.patterns, map(str.strip, cells), strict=True):
+                if len(known) < MOST_SEEN and (pattern is None or is_unknown(cell)):
+                    known.add(cell)
+        return values
+
+    @cached_property
+    def similar(self) -> list[set[str]]:
+        """The values of each column without their digits."""
+        return [{DIGITS.sub("0", value) for value in known} for known in self.seen]
+
+    def _fitted(self, cells: list[str], spare: int) -> Fitted | None:
+        """Give the spare cells to columns of texts so that every other cell fits its column best."""
         n = len(self.columns)
-        fits: list[list[int]] = [[-1] * (spare + 1) for _ in range(n)]  # column, cells spent before -> cells to join
-        after = [k == spare for k in range(spare + 1)]
+        best: list[list[_Reading | None]] = []  # of the columns, from the last one; by the number of cells spent before
+        after: list[_Reading | None] = [None] * spare + [_Reading(0, 0, 0, 1)]
         for column in reversed(range(n)):
-            now = [False] * (spare + 1)
-            for spent in range(spare + 1):
-                most = 0
-                if self.joinable[column]:
-                    most = spare - spent
-                for joined in self._joins(column, cells, column + spent, most):
-                    if after[spent + joined] and self._has_form(column, cells, column + spent, joined):
-                        fits[column][spent] = joined
-                        now[spent] = True
-                        break
-            after = now
+            after = [self._best(column, cells, spent, after) for spent in range(spare + 1)]
+            best.append(after)
             if not any(after):
                 return None
-        if not after[0]:
+        first = after[0]
+        if first is None:
             return None
         cells_of_row = []
         spent = 0
         for column in range(n):
-            joined = fits[column][spent]
+            reading = best[n - 1 - column][spent]
+            joined = 0 if reading is None else reading.joined
             begin = column + spent
             cells_of_row.append(self.delimiter.join(cells[begin : begin + joined + 1]))
             spent += joined
-        return cells_of_row
+        return Fitted(cells_of_row, spare > 0, first.ways > 1)
 
-    def _joins(self, column: int, cells: list[str], begin: int, most: int) -> Iterator[int]:
-        """Yield how many further cells a column may have, the likeliest first: as few as possible, but ``a|b`` is one constraint."""
-        if self.columns[column] != "Constraints":
-            yield from range(most + 1)
-            return
-        for joined in range(most, 0, -1):
-            if ONE_OF.fullmatch(self.delimiter.join(cells[begin : begin + joined + 1])):
-                yield joined
-        yield 0
+    def _best(self, column: int, cells: list[str], spent: int, after: Sequence[_Reading | None]) -> _Reading | None:
+        """Return the best reading from a column on, before which so many spare cells were joined; None if nothing fits."""
+        begin = column + spent
+        readings: list[_Reading] = []
+        for joined in range(len(after) - spent if self.joinable[column] else 1):
+            rest = after[spent + joined]
+            if rest is None:
+                continue
+            cost = self._cost(column, cells[begin : begin + joined + 1])
+            if cost is not None:
+                in_names = rest.in_names + joined * (self.columns[column] == "JobName")
+                readings.append(_Reading(joined, rest.cost + cost, in_names, rest.ways))
+        if not readings:
+            return None
+        best = min(readings, key=lambda each: (each.cost, -each.in_names))
+        return best._replace(ways=sum(each.ways for each in readings if each.cost == best.cost))
 
-    def _has_form(self, column: int, cells: list[str], begin: int, joined: int) -> bool:
-        pattern = self.patterns[column]
-        text = self.delimiter.join(cells[begin : begin + joined + 1]).strip()
-        if pattern is None:
-            return self.joinable[column] or "\n" not in text
+    def _cost(self, column: int, parts: Sequence[str]) -> int | None:
+        """Return how badly cells, joined, fit a column; None if they cannot be its value."""
+        text = self.delimiter.join(parts).strip()
+        several = len(parts) > 1
+        if self.patterns[column] is not None:
+            return self._cost_of_form(column, text)
+        name = self.columns[column]
+        if not self.joinable[column] and "\n" in text:
+            return None
+        if several and name == "Constraints" and not ONE_OF.fullmatch(text):
+            return None
+        cost = 0
+        if _is_misfit(name, text):
+            cost += MISFIT
+        if several:
+            cost += NEW_TEXT * (1 + (not parts[0].strip()) + (not parts[-1].strip()))
+        return cost + self._cost_of_value(column, text)
+
+    def _cost_of_form(self, column: int, text: str) -> int | None:
         if is_unknown(text):
-            return column != self.job
-        return pattern.fullmatch(text) is not None
+            if column == self.job:
+                return None
+            return 0 if text in self.seen[column] else UNKNOWN_HERE
+        pattern = self.patterns[column]
+        if pattern is not None and pattern.fullmatch(text):
+            return 0
+        return None
+
+    def _cost_of_value(self, column: int, text: str) -> int:
+        if text in self.seen[column] or not (text or self.columns[column] in ALWAYS_FILLED):
+            return 0
+        if self.joinable[column]:
+            return NEW_TEXT
+        if DIGITS.sub("0", text) in self.similar[column]:
+            return SIMILAR
+        return UNSEEN
+
+    def has_forms(self, cells: Sequence[str]) -> bool:
+        """Check whether the cells of a row, one for each column, have the forms of their columns."""
+        return all(
+            pattern is None or is_unknown(text) or pattern.fullmatch(text) is not None
+            for pattern, text in zip(self.patterns, map(str.strip, cells), strict=True)
+        )
 
     def starts_row(self, cells: Sequence[str]) -> bool:
         """Check whether cells look like a row: the id of the job has the form of one."""
         return PATTERNS["JobID"].fullmatch(cells[self.job].strip()) is not None
+
+
+def _is_misfit(name: str, text: str) -> bool:
+    """Check whether a text is unlikely in a column: brackets that do not match, no path, no command of Slurm."""
+    if name in BRACKETED:
+        return any(text.count(begin) != text.count(end) for begin, end in ("[]", "()"))
+    if is_unknown(text):
+        return False
+    if name in PATHS:
+        return not text.startswith("/")
+    if name == "SubmitLine":
+        return text.split(maxsplit=1)[0].rpartition("/")[2] not in COMMANDS
+    return False
+
+
+def is_step(job: str) -> bool:
+    """Check whether the id of a row is that of a step of a job, such as ``12.batch``; a long list of tasks ends with ...
+
+    >>> is_step("12.batch"), is_step("12_[1,3,5,...]")
+    (True, False)
+    """
+    return "." in job.partition("[")[0]
 
 
 def is_sacct(lines: Sequence[str]) -> bool:
@@ -225,16 +354,42 @@ def table_of(path: str | Path, lines: Iterator[tuple[int, str]], columns: Sequen
         raise WorkloadError(f"{path}, line {number}: there is a header; leave out the columns (bench: --columns)")
     if header is not None:
         names, delimiter = header
-        ends = bool(delimiter) and line.rstrip().endswith(delimiter.rstrip())
         if not delimiter:
             raise WorkloadError(
                 f"{path}, line {number}: the columns have a fixed width, which cuts long values; {EXPECTED}"
             )
-        return Table(names, delimiter, ends), number
+        made = Table(names, delimiter, ends_with(line, delimiter), lambda: each_line(path))
+        made.against_header = not made.ends and _rows_end(made) >= ENOUGH
+        made.ends = made.ends or made.against_header
+        return made, number
     named = canonical(columns)
     if "JobID" not in named:
         raise WorkloadError(f"{path}: the columns {','.join(columns)[:80]} have no JobID; {EXPECTED}")
-    return Table(named, delimiter_of(path, number, line, named)), 0
+    made = Table(named, delimiter_of(path, number, line, named), lines=lambda: each_line(path))
+    made.ends = _rows_end(made) > 0
+    return made, 0
+
+
+def ends_with(line: str, delimiter: str) -> bool:
+    """Check whether a line ends with a delimiter."""
+    return line.rstrip("\r\n ").endswith(delimiter.rstrip(" "))
+
+
+def _rows_end(table: Table) -> int:
+    """Return how many of the first rows have a delimiter at their end, 0 if one has none or does not fit the columns so."""
+    n = len(table.columns)
+    number = 0
+    for line in islice(table.lines(), SAMPLE):
+        cells = line.split(table.delimiter)
+        if len(cells) < n or not table.starts_row(cells):
+            continue
+        if len(cells) == n:
+            return 0
+        if len(cells) == n + 1 and not cells[-1].strip():
+            if not table.has_forms(cells[:-1]):
+                return 0
+            number += 1
+    return number
 
 
 def header_of(line: str) -> tuple[list[str], str] | None:
@@ -383,8 +538,9 @@ def _joined(
             continue
         fitted = table.row("\n".join(line for _, line in waiting[begin:]))
         if fitted is not None:
-            broken = fitted[1] or len(waiting) - begin > 1
-            made = _readable(_row(table, waiting[begin][0], fitted[0], broken), read)
+            broken = fitted.joined or len(waiting) - begin > 1
+            row = _row(table, waiting[begin][0], fitted.cells, broken)
+            made = _readable(row._replace(open=fitted.open), read)
             if made is not None:
                 return made, begin
     return None, 0
@@ -673,15 +829,23 @@ def _json_id(job: Mapping[str, Any]) -> str:
 
 
 def _number(field: str, value: object, default: int | None = None) -> int | None:
-    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``. Raises WrongValue."""
+    """Return a number of Slurm's JSON, where it may be ``{"set": true, "infinite": false, "number": 5}``, or a text.
+
+    Raises WrongValue for a text that is no whole number.
+    """
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
         if known:
             return _number(field, value.get("number"), default)
         return default
-    if value is None or isinstance(value, str) or value in NO_VALUES:
+    if value is None or (isinstance(value, str) and (is_unknown(value) or value.lower() in WITHOUT_LIMIT)):
         return default
-    number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if isinstance(value, str):
+        number: int | float | None = whole_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    else:
+        number = json_number_of(value, -MOST_IN_JSON, MOST_IN_JSON)
+    if number in NO_VALUES:
+        return default
     if number is None:
         raise wrong(field, value, "a whole number")
     return int(number)

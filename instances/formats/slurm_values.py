@@ -2,8 +2,8 @@
 
 They are the same in ``sacct``, ``squeue``, ``scontrol`` and ``slurm.conf``; readers of logs, states and sites share them.
 
-A command line (column ``SubmitLine`` of sacct) is the words of the command, joined by blanks without quotes: what comes after the script, or after ``--wrap``, is
-not of Slurm. Options in the script (``#SBATCH``) are not in the line.
+A command line (column ``SubmitLine`` of sacct) is the words of the command, joined by blanks; Slurm adds no quotes, but a program that submits may have left
+some: they are no part of a value. What comes after the script, or after ``--wrap``, is not of Slurm. Options in the script (``#SBATCH``) are not in the line.
 """
 
 from __future__ import annotations
@@ -52,13 +52,15 @@ WEIGHT = re.compile(r"(\d*\.?\d+|\d+\.)([KMGTPE]?)", re.ASCII | re.IGNORECASE)
 EPOCH = re.compile(r"\d{9,11}(?:\.\d+)?", re.ASCII)
 # a name or, in versions before 20.11, the number of the plug-in: 7696487 is "gpu" in ASCII
 OLD_GRES = re.compile(r"(?:^|,)(?:gres[:/])?(?:gpu|7696487)(?::([^:=,()]+))??(?:[:=](\d{1,9}))?(?=$|[,(])", re.ASCII)
+GRES_PER = re.compile(r"(?:^|\s)PER_(JOB|NODE|SOCKET|TASK):", re.ASCII)
 NO_GRES = frozenset(("cpu", "mem", "node", "billing", "energy", "vmem", "pages"))
 LONGEST = 100_000  # characters of a list of generic resources
 CACHED = 4096  # texts whose values are kept: those of a log repeat
 SHORT_STATES = {
     "BF": "BOOT_FAIL", "CA": "CANCELLED", "CD": "COMPLETED", "CF": "CONFIGURING", "CG": "COMPLETING", "DL": "DEADLINE",
     "F": "FAILED", "NF": "NODE_FAIL", "OOM": "OUT_OF_MEMORY", "PD": "PENDING", "PR": "PREEMPTED", "R": "RUNNING",
-    "RQ": "REQUEUED", "RS": "RESIZING", "RV": "REVOKED", "S": "SUSPENDED", "ST": "STOPPED", "TO": "TIMEOUT",
+    "RD": "RESV_DEL_HOLD", "RF": "REQUEUE_FED", "RH": "REQUEUE_HOLD", "RQ": "REQUEUED", "RS": "RESIZING", "RV": "REVOKED",
+    "S": "SUSPENDED", "SE": "SPECIAL_EXIT", "SI": "SIGNALING", "SO": "STAGE_OUT", "ST": "STOPPED", "TO": "TIMEOUT",
 }  # fmt: skip
 
 
@@ -195,6 +197,38 @@ def gres_gpus(text: str) -> tuple[int, dict[str, int]]:
         if kind:
             kinds[kind] = kinds.get(kind, 0) + amount
     return total, kinds
+
+
+def gres_gpus_of_job(text: str, nodes: int, tasks: int | None = None) -> tuple[int, dict[str, int], bool]:
+    """Return the GPUs of a whole job in a text of generic resources, all and by type, and whether their number is certain.
+
+    A plain text is for each node. Slurm 19.05 to 20.02 wrote how it was asked for: ``PER_JOB:gpu:8 PER_NODE:gpu:2``; there, the
+    number for the job decides, else the largest one of those that are asked for.
+
+    Parameters
+    ----------
+    text
+        The text, such as ``gpu:2``, ``PER_NODE:gpu:a100:2``, ``PER_TASK:gpu:1``.
+    nodes
+        Number of nodes of the job.
+    tasks
+        Number of its tasks; None: not known. Such GPUs, and those for each socket, are counted once for each node.
+
+    Examples
+    --------
+    >>> gres_gpus_of_job("PER_NODE:gpu:2", 3), gres_gpus_of_job("PER_JOB:gpu:a100:4 PER_NODE:gpu:a100:2", 3)
+    ((6, {}, True), (4, {'a100': 4}, True))
+    >>> gres_gpus_of_job("PER_TASK:gpu:1", 2, 8), gres_gpus_of_job("PER_TASK:gpu:1", 2)
+    ((8, {}, True), (2, {}, False))
+    """
+    first, *others = GRES_PER.split(text)
+    times = {"NODE": nodes, "JOB": 1, "TASK": tasks or nodes, "SOCKET": nodes}
+    listed = [("NODE", first), *zip(others[::2], others[1::2], strict=True)]
+    found = [(per, *gres_gpus(part)) for per, part in listed]
+    of_job = [each for each in found if each[0] == "JOB" and each[1]]
+    per, number, kinds = max(of_job or found, key=lambda each: each[1] * times[each[0]])
+    certain = not number or per in ("NODE", "JOB") or (per == "TASK" and tasks is not None)
+    return number * times[per], {kind: n * times[per] for kind, n in kinds.items()}, certain
 
 
 def generic(text: str) -> dict[str, int]:
@@ -594,6 +628,10 @@ NOT_OBEYED = frozenset((
     "mincpus", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-socket", "overcommit", "prefer", "reboot", "segment",
     "sockets-per-node", "switches", "thread-spec", "threads-per-core", "time-min", "tmp", "use-min-nodes",
 ))  # fmt: skip  # options that have an influence on when and where a job starts
+WORD = re.compile(
+    r"""(?:-[\w-]*=?)?(?:'[^']*'|"[^"]*")(?=\s|$)|\S+"""
+)  # quotes that enclose a value, if a wrapper left them
+QUOTES = re.compile(r"""^(-[\w-]*=?)?(?:'([^']*)'|"([^"]*)")$""")
 NODES = re.compile(r"(\d{1,9}[km]?)(?:-(\d{1,9}[km]?))?", re.ASCII | re.IGNORECASE)
 USUAL_NICE = 100  # of --nice without a number
 NOW = re.compile(r"now(?:([+-]\d{1,9})([a-z]*))?", re.ASCII | re.IGNORECASE)
@@ -635,7 +673,7 @@ def options_of(line: str, component: int = 0) -> Options:
     >>> options_of("sbatch -pgpu --nodes 2 --exclusive job.sh -n 9")
     (('partition', 'gpu'), ('nodes', '2'), ('exclusive', ''))
     """
-    words = line.split()
+    words = [QUOTES.sub(r"\1\2\3", word) for word in WORD.findall(line)]
     command = ""
     if words:
         command = words[0].rpartition("/")[2]

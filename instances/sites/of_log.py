@@ -21,7 +21,7 @@ from ...models.node_states import EVERY, NodeEvent
 from ...models.site import GPUS, Partition, Site, SiteNode, natural_order
 from ..files.reading import WorkloadError, begins_with, each_line
 from ..formats.sacct_rows import Refused, Row, completion_rows, is_completion, json_rows, table_of, text_rows
-from ..formats.slurm_values import count, gpus_in, hosts_of, is_unknown, memory, moment, tres
+from ..formats.slurm_values import count, gpus_in, gres_gpus_of_job, hosts_of, is_unknown, memory, moment, tres
 from ..logged import Trace
 from ..workload import Workload
 
@@ -297,6 +297,8 @@ def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
     amounts = tres(cells.get("AllocTRES", ""))
     cpus = amounts.get("cpu") or cells.get("AllocCPUS") or cells.get("NCPUS") or "0"
     gpus, kinds = gpus_in(amounts)
+    if not gpus:
+        gpus, kinds, _ = gres_gpus_of_job(cells.get("AllocGRES", ""), len(nodes))
     total = {"cores": count(cpus), GPUS: gpus} | {f"{GPUS} {kind}": n for kind, n in kinds.items()}
     if "mem" in amounts:
         total["memory"] = math.ceil(memory(amounts["mem"]).megabytes)

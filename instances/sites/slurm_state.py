@@ -15,7 +15,7 @@ from ...models.dispatch.arrays import alternative_features, read_features
 from ...models.platform import MOST_CAPACITY, ProblemError
 from ...models.site import resource_of as resource
 from ...models.words import excerpt
-from ..files.reading import json_number_of
+from ..files.reading import json_number_of, whole_of
 from ..formats.slurm_values import count, generic, generic_in, hosts_of, memory, numbers, tres, waiting_tasks
 from .machine_state import NodeSets, most_listed
 
@@ -51,14 +51,16 @@ def number(value: Any) -> int | None:
 
     Examples
     --------
-    >>> number({"set": True, "infinite": False, "number": 60}), number({"set": False, "number": 0}), number(7)
-    (60, None, 7)
+    >>> number({"set": True, "infinite": False, "number": 60}), number({"set": False, "number": 0}), number(7), number("7")
+    (60, None, 7, 7)
     """
     if isinstance(value, dict):
         known = value.get("set") and not value.get("infinite")
         if known:
             return number(value.get("number"))
         return None
+    if isinstance(value, str):
+        return number(whole_of(value.strip(), -MOST, MOST))
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value in NO_VALUES:
         return None
     value_in_json = json_number_of(value, -MOST, MOST)
@@ -517,8 +519,10 @@ def why_held(job: Values, known_reservations: Sequence[str], knows_licences: boo
     others = [word for word in words if word != "PENDING"]
     if others:
         return f"its state is {'+'.join(words)}"
-    if job.get("hold") is True or number(job.get("priority")) == 0:
+    if number(job.get("priority")) == 0:
         return "JobHeld: its priority is 0"
+    if job.get("hold") is True:
+        return "JobHeld: its field hold is true"
     if re.search("unfulfilled|failed", text(job.get("dependency"))):
         return "Dependency"
     return None

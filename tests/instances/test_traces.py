@@ -276,6 +276,25 @@ def test_a_format_is_told_by_what_the_text_looks_like(file: Writer, tmp_path: Pa
     assert read_trace(packed).workload.ids == read_trace(path, format).workload.ids
 
 
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_an_empty_file_is_called_empty(file: Writer, text: str) -> None:
+    path = file("log", text)
+    with pytest.raises(WorkloadError, match=r"log: the file is empty; expected a log of jobs$"):
+        read_trace(path)
+
+
+def test_a_log_in_utf_16_is_read(tmp_path: Path) -> None:
+    """As > of PowerShell writes it on Windows."""
+    text = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS\r\n7|2024-05-01T10:00:00|2024-05-01T10:05:00|2024-05-01T11:05:00|02:00:00|2|32\r\n"
+    path = tmp_path / "jobs.txt"
+    path.write_bytes(text.encode("utf-16"))
+    w = read_trace(path).workload
+    assert (w.ids, w.runtime.tolist(), w.report.bad_lines) == (("7",), [3600], ())
+    path.write_bytes('{"jobs": []}'.encode("utf-16"))
+    with pytest.raises(WorkloadError, match="the JSON of this file"):
+        read_trace(path)
+
+
 def test_a_text_of_no_known_format_says_which_are_known(file: Writer) -> None:
     with pytest.raises(WorkloadError, match=r"format of this log is not recognised.*sacct.*batsim"):
         read_trace(file("log", "dear diary,\n"))

@@ -38,6 +38,14 @@ def test_a_log_that_has_a_header_alone_has_no_job(tmp_path, monkeypatch, bench, 
     assert code == 2 and "no job to replay" in text and "does not say" not in text, text
 
 
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_an_empty_file_is_called_empty(tmp_path, monkeypatch, bench, text):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.txt").write_text(text)
+    code, out, err = bench("show", "log.txt")
+    assert (code, " ".join((out + err).split())) == (2, "error: log.txt: the file is empty; expected a log of jobs")
+
+
 @pytest.mark.parametrize(("kind", "other"), [("pbs", "slurm"), ("slurm", "pbs")])
 def test_the_rules_of_another_kind_of_site_are_refused_before_the_first_run(tmp_path, monkeypatch, bench, kind, other):
     monkeypatch.chdir(tmp_path)

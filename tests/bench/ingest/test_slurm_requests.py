@@ -109,6 +109,20 @@ def test_a_job_that_is_held_or_not_understood_does_not_start(more):
         assert state.left_out["1"] == reason
 
 
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"hold": True, "priority": n(100)}, "JobHeld: its field hold is true"),
+        ({"hold": True, "priority": n(0)}, "JobHeld: its priority is 0"),
+        ({"priority": n(0)}, "JobHeld: its priority is 0"),
+        ({"priority": "0"}, "JobHeld: its priority is 0"),
+    ],
+)
+def test_the_reason_of_a_held_job_names_what_holds_it(more, reason):
+    state, _ = made([pending(1, **more), pending(2)], [node("c1")])
+    assert state.left_out == {"1": reason}
+
+
 @pytest.mark.parametrize("reason", ["None", "Resources", "Priority", ""])
 def test_these_reasons_let_a_job_start(reason):
     assert starts([pending(1, state_reason=reason)], [node("c1")]) == {"1": {"c1": 1}}

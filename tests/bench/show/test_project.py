@@ -47,7 +47,6 @@ def test_the_list_has_the_number_of_tasks(bench) -> None:
     [
         ("hello world\n", "line 1: expected one of the formats job shop"),
         ("4 1\n3\n0 0 2 2 3\n4 2 1 4\n6 2 1 4\n0 0 0\n\n1 2 2 3\n", "line 8: expected one of the formats"),
-        ("", "expected a text"),
     ],
 )
 def test_a_file_of_no_format_is_told_what_can_be_read(bench, tmp_path, text, said):

@@ -84,3 +84,27 @@ def test_the_line_that_is_not_utf_8_is_named(tmp_path: Path, monkeypatch: pytest
     assert [r.cells["name"] for r in folder.rows("t.csv", ["name"])] == ["a"]
     assert [(f.line, f.field, f.expected) for f in folder.faults] == [(3, "encoding", "UTF-8")]
     assert "0xff" in str(folder.faults[0])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from(["a", "12|3", "\n", "\r\n", "\u00e9", "\U0001f600"]), max_size=30).map("".join),
+    st.sampled_from(["utf-16-le", "utf-16-be"]), st.integers(3, 9), st.booleans(),
+)  # fmt: skip
+def test_texts_in_utf_16_have_the_lines_of_those_in_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, encoding: str, chunk: int, packed: bool
+) -> None:
+    """As > of PowerShell writes them on Windows."""
+    plain, path = tmp_path / "plain", tmp_path / "lines"
+    plain.write_bytes(text.encode())
+    data = ("\ufeff" + text).encode(encoding)
+    path.write_bytes(gzip.compress(data) if packed else data)
+    with monkeypatch.context() as m:
+        m.setattr(reading, "CHUNK", chunk)
+        assert [line for block in line_blocks(path) for line in block] == read_lines(plain)
+
+
+def test_a_text_in_utf_16_that_was_cut_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes("a\nb".encode("utf-16")[:-1])
+    assert read_lines(path) == ["a", "\ufffd"]

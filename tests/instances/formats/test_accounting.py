@@ -134,10 +134,13 @@ def test_slurm_accounting_without_a_column_that_is_needed(file: Writer) -> None:
 
 
 def pbs(job: str, select: str, submit: int, start: int, end: int, event: str = "E", more: str = "") -> str:
+    used = "00:01:00"
+    if end > start and end - start != 60:
+        used = str(end - start)
     return (
         f"07/13/2012 00:10:01;{event};{job};user=ann group=hpc jobname=run queue=parallel ctime={submit} qtime={submit} "
         f"etime={submit} start={start} Resource_List.ncpus=32 {select} Resource_List.walltime=04:00:00 "
-        f"session=1 end={end} Exit_status=0 resources_used.walltime=00:01:00 {more}"
+        f"session=1 end={end} Exit_status=0 resources_used.walltime={used} {more}"
     )
 
 
@@ -343,3 +346,45 @@ def test_a_job_that_still_runs_runs_until_the_log_ends(file: Writer, more: list[
     assert read_pbs(file("both", "\n".join(both))).runtime.tolist() == [500, 1]  # only such records
     lost = "there is a record of its start and none of its end, and its walltime is over"
     assert read_pbs(path).report.dropped == (("1", lost),)
+
+
+@pytest.mark.parametrize(
+    ("used", "seconds", "repaired"),
+    [
+        ("00:30:00", 1800, True),  # it was suspended for half an hour
+        ("01:00:00", 3600, False),
+        ("00:59:59", 3599, False),
+        ("00:00:00", 3600, False),  # nothing was measured: its node was lost
+        ("01:30:00", 3600, False),  # of several attempts
+    ],
+)
+def test_what_a_pbs_job_used_goes_before_its_span(file: Writer, used: str, seconds: int, repaired: bool) -> None:
+    w = read_pbs(file("log", pbs("1", FEW, 1000, 2000, 5600).replace("walltime=3600", f"walltime={used}")))
+    assert w.runtime.tolist() == [seconds]
+    what = "end - start differs from resources_used.walltime (suspension, epilogue), resources_used.walltime is used"
+    assert w.report.repairs.get(what, 0) == repaired
+
+
+@pytest.mark.parametrize(
+    ("resources", "units", "cores"),
+    [
+        ("Resource_List.size=64", 64, 1),
+        ("Resource_List.mppwidth=64", 64, 1),
+        ("Resource_List.mppwidth=64 Resource_List.mppnppn=16", 4, 16),
+        ("Resource_List.mppwidth=16 Resource_List.mppnppn=4 Resource_List.mppdepth=8", 4, 32),
+        ("Resource_List.size=64 Resource_List.ncpus=32", 1, 32),
+        ("Resource_List.size=64 Resource_List.select=2:ncpus=16", 2, 16),
+    ],
+)
+def test_the_cores_of_a_job_of_a_cray(file: Writer, resources: str, units: int, cores: int) -> None:
+    line = pbs("1", resources, 1000, 1100, 1160, more="exec_host=n1/0").replace("Resource_List.ncpus=32 ", "", 1)
+    w = read_pbs(file("log", line))
+    assert (w.units.tolist(), w.request.tolist()) == ([units], [[cores]])
+
+
+def test_processes_of_a_cray_of_which_no_node_has_one_are_refused(file: Writer) -> None:
+    wrong = pbs("1", "Resource_List.mppwidth=8 Resource_List.mppnppn=0", 1000, 1100, 1160).replace(
+        "Resource_List.ncpus=32 ", ""
+    )
+    with pytest.raises(WorkloadError, match="mppnppn is '0'; expected at least 1"):
+        read_pbs(file("log", wrong))

@@ -7,8 +7,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from schedlab.instances import read_sacct, read_trace
-from schedlab.instances.formats import gres_gpus, memory
+from schedlab.instances import Trace, read_sacct, read_trace
+from schedlab.instances.formats import gres_gpus_of_job, memory
+from schedlab.models import RecordedAttempt, SiteRequest
 
 Writer = Callable[[str, str], Path]
 TIMES = "2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|04:00:00|06:00:00"
@@ -16,6 +17,7 @@ HEAD = "JobID|Submit|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State"
 ROW = f"1|{TIMES}|1|4|COMPLETED"
 ONCE_MORE = "rows of earlier attempts of a requeued job"
 REPEATED = "rows that repeat a job"
+RESIZED = "size changed while the job ran, the largest is used from the first start to the end"
 
 
 @pytest.mark.parametrize(
@@ -146,8 +148,8 @@ def test_flags_in_amounts_of_memory_are_exact() -> None:
 
 
 def test_gpus_by_the_number_of_their_plugin() -> None:
-    assert gres_gpus("7696487:2") == (2, {})
-    assert gres_gpus("7696487:a100:4,7168:1") == (4, {"a100": 4})
+    assert gres_gpus_of_job("7696487:2", 1) == (2, {}, True)
+    assert gres_gpus_of_job("7696487:a100:4,7168:1", 2) == (8, {"a100": 8}, True)
 
 
 def entry(**more: Any) -> dict[str, Any]:
@@ -212,3 +214,193 @@ def test_a_damaged_entry_of_json_is_told(file: Writer, job: Any, message: str) -
     assert [b.line for b in trace.report.bad_lines] == [2]
     assert f"entry 2 of the list of jobs: {message}" in str(trace.report.bad_lines[0])
     assert read_json(file, job, entry(job_id=3)).workload.ids == ("3",)
+
+
+# components, attempts and sizes
+
+
+def line(job: str, submit: str, start: str, end: str, elapsed: str, state: str, limit: str = "02:00:00", nodes: int = 1, hosts: str = "n1") -> str:  # fmt: skip
+    times = "|".join(f"2024-05-01T{clock}" for clock in (submit, start, end))
+    return f"{job}|{times}|{elapsed}|{limit}|{nodes}|{4 * nodes}|{state}|{hosts}"
+
+
+def read_lines(file: Writer, *lines: str, head: str = f"{HEAD}|NodeList") -> Trace:
+    return read_trace(file("jobs.txt", "\n".join([head, *lines]) + "\n"))
+
+
+@pytest.mark.parametrize(("limits", "walltime"), [(("01:00:00", "03:00:00"), 10800), (("03:00:00", "01:00:00"), 10800), (("", "03:00:00"), 10800)])  # fmt: skip
+def test_the_walltime_of_a_heterogeneous_job_is_the_longest_of_its_components(
+    file: Writer, limits: tuple[str, str], walltime: int
+) -> None:
+    w = read_lines(
+        file,
+        line("12+0", "08:00:00", "08:10:00", "09:00:00", "00:50:00", "COMPLETED", limits[0]),
+        line("12+1", "08:00:00", "08:10:00", "10:10:00", "02:00:00", "COMPLETED", limits[1], hosts="n[2-3]", nodes=2),
+    ).workload
+    assert (w.walltime.tolist(), w.runtime.tolist()) == ([walltime], [7200])
+    assert w.job(0).recorded.nodes == "n1,n[2-3]"
+
+
+def test_a_requeued_heterogeneous_job_has_its_attempts_as_a_plain_one(file: Writer) -> None:
+    def lines(*names: str) -> list[str]:
+        first = [line(name, "08:00:00", "08:05:00", "08:20:00", "00:15:00", "REQUEUED") for name in names]
+        again = [line(name, "08:20:00", "08:30:00", "09:30:00", "01:00:00", "COMPLETED") for name in names]
+        return [*first, *again]
+
+    plain, hets = (read_lines(file, *lines(*names)).workload for names in (["12"], ["12+0", "12+1"]))
+    assert (plain.ids, hets.ids) == (("12",), ("12",))
+    assert hets.submit.tolist() == plain.submit.tolist() == [1714550400]
+    assert hets.job(0).recorded.attempts == plain.job(0).recorded.attempts
+    assert plain.job(0).recorded.attempts == (RecordedAttempt(1714550400, 1714550700, 1714551600, "REQUEUED", "n1"),)
+    assert hets.queues == plain.queues  # the time of the first run is no part of the wait
+    other = read_lines(
+        file, *lines("12+0", "12+1"), line("13+0", "08:00:00", "08:05:00", "08:20:00", "00:15:00", "COMPLETED")
+    )
+    assert [len(other.workload.job(k).recorded.attempts) for k in range(2)] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "state", ["SPECIAL_EXIT", "REQUEUE_HOLD", "REQUEUE_FED", "REVOKED", "RESV_DEL_HOLD", "SE", "PENDING"]
+)
+def test_elapsed_decides_whether_a_job_ran_whatever_its_state(file: Writer, state: str) -> None:
+    w = read_lines(
+        file,
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", state),
+        line("2", "08:00:00", "08:10:00", "08:10:00", "00:00:00", state, hosts="None assigned"),
+        line("3", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.runtime.tolist()) == (("1", "3"), [600, 600])
+    assert [job for job, _ in w.report.dropped] == ["2"]
+
+
+@pytest.mark.parametrize("state", ["SPECIAL_EXIT", "REQUEUE_HOLD"])
+def test_a_job_that_was_held_and_ran_again_is_one_job(file: Writer, state: str) -> None:
+    w = read_lines(
+        file,
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", state),
+        line("1", "08:20:00", "09:10:00", "09:30:00", "00:20:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.runtime.tolist(), w.submit.tolist()) == (("1",), [1200], [1714550400])
+    assert [each.state for each in w.job(0).recorded.attempts] == [state]
+
+
+def test_a_job_that_was_resized_ran_from_its_first_start_to_its_end(file: Writer) -> None:
+    """Slurm begins another row, submitted and started when the size changes."""
+    rows = [
+        line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "RESIZING", nodes=2, hosts="n[1-2]"),
+        line("1", "08:20:00", "08:20:00", "08:40:00", "00:20:00", "RESIZING", nodes=3, hosts="n[1-3]"),
+        line("1", "08:40:00", "08:40:00", "09:10:00", "00:30:00", "COMPLETED"),
+    ]
+    for order in (rows, rows[::-1], rows * 2):
+        w = read_lines(file, *order).workload
+        assert (w.ids, w.submit.tolist(), w.recorded_start.tolist()) == (("1",), [1714550400], [1714551000])
+        assert (w.runtime.tolist(), w.walltime.tolist(), w.units.tolist(), w.request.tolist()) == (
+            [3600],
+            [7200],
+            [3],
+            [[4]],
+        )
+        assert (w.job(0).recorded.attempts, w.job(0).recorded.state) == ((), "COMPLETED")
+        assert w.report.repairs[RESIZED] == 1
+        copies = {REPEATED: 3} if len(order) > 3 else {}
+        assert w.report.skipped == {"rows of other sizes of a job that was resized": 2} | copies
+
+
+def test_a_resized_job_may_have_earlier_attempts(file: Writer) -> None:
+    w = read_lines(
+        file,
+        line("1", "07:00:00", "07:10:00", "07:20:00", "00:10:00", "RESIZING", nodes=2),
+        line("1", "07:20:00", "07:20:00", "07:50:00", "00:30:00", "NODE_FAIL"),
+        line("1", "07:50:00", "08:10:00", "08:20:00", "00:10:00", "RESIZING", nodes=2),
+        line("1", "08:20:00", "08:20:00", "09:10:00", "00:50:00", "COMPLETED"),
+    ).workload
+    assert (w.ids, w.submit.tolist(), w.runtime.tolist(), w.units.tolist()) == (("1",), [1714546800], [3600], [2])
+    assert [(each.end - each.start, each.state) for each in w.job(0).recorded.attempts] == [(2400, "NODE_FAIL")]
+
+
+# what jobs asked for
+
+
+@pytest.mark.parametrize(
+    ("text", "per_node", "untold"),
+    [
+        ("PER_NODE:gpu:2", 2, False),
+        ("PER_NODE:gpu:a100:2", 2, False),
+        ("PER_NODE:gres:gpu:2", 2, False),
+        ("PER_JOB:gpu:4", 2, False),
+        ("PER_JOB:gpu:2 PER_NODE:gpu:1", 1, False),
+        ("PER_NODE:gpu:2 PER_TASK:gpu:1", 2, False),
+        ("PER_TASK:gpu:1", 1, True),
+        ("PER_SOCKET:gpu:1", 1, True),
+        ("PER_NODE:craynetwork:1", 0, False),
+        ("NONE", 0, False),
+        ("gpu:2", 2, False),
+    ],
+)
+@pytest.mark.parametrize("column", ["AllocGRES", "ReqGRES"])
+def test_gpus_of_a_node_of_a_job_and_of_a_task_in_slurm_19_and_20(
+    file: Writer, column: str, text: str, per_node: int, untold: bool
+) -> None:
+    row = f"1|{TIMES}|2|8|COMPLETED|{text}"
+    w = read_lines(file, row, head=f"{HEAD}|{column}").workload
+    assert dict(w.job(0).request).get("gpus", 0) == per_node
+    what = "GPUs for each task or socket, of which the number is not recorded, counted once for each node"
+    assert w.report.repairs.get(what, 0) == untold
+
+
+def test_gpus_of_a_task_count_for_each_task_where_a_line_tells_them(file: Writer) -> None:
+    row = f"1|{TIMES}|2|8|COMPLETED|PER_TASK:gpu:1|sbatch -n 8 run.sh"
+    assert read_lines(file, row, head=f"{HEAD}|ReqGRES|SubmitLine").workload.job(0).request["gpus"] == 4
+
+
+def test_a_limit_of_the_partition_that_no_job_tells_is_the_runtime(file: Writer) -> None:
+    known = "the dispatcher knows the runtime of such a job exactly"
+    for limit in ("Partition_Limit", "UNLIMITED"):
+        w = read_lines(file, line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", limit)).workload
+        assert w.walltime.tolist() == w.runtime.tolist() == [600]
+        repairs = {what: n for what, n in w.report.repairs.items() if "walltime" in what and n}
+        assert repairs == {"walltime without a limit, as of all jobs of the log, the runtime is used instead": 1}
+        assert any(known in note for note in w.report.notes)
+    other = line("2", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", "01:00:00")
+    w = read_lines(file, line("1", "08:00:00", "08:10:00", "08:20:00", "00:10:00", "COMPLETED", limit), other).workload
+    assert w.walltime.tolist() == [3600, 3600]
+    assert not any(known in note for note in w.report.notes)
+
+
+@pytest.mark.parametrize(
+    ("cells", "licences"),
+    [
+        (("cpu=4,node=1,license/matlab=2", "", "", ""), "matlab:2"),
+        (("", "cpu=4,node=1,license/matlab=2,license/ansys@db=1", "", ""), "matlab:2,ansys@db:1"),
+        (("license/matlab=1", "license/matlab=2", "", ""), "matlab:1"),
+        (("license/matlab=1", "", "matlab:1,ansys:3", ""), "matlab:1,ansys:3"),  # not all are tracked
+        (("license/matlab=1", "", "", "sbatch -L matlab:1,ansys:3 x"), "matlab:1,ansys:3"),
+        (("cpu=4,node=1", "", "", ""), ""),
+    ],
+)
+def test_licences_among_trackable_resources(file: Writer, cells: tuple[str, ...], licences: str) -> None:
+    head = f"{HEAD}|AllocTRES|ReqTRES|Licenses|SubmitLine"
+    w = read_lines(file, "|".join([f"1|{TIMES}|1|4|COMPLETED", *cells]), head=head).workload
+    assert (w.job(0).asked or SiteRequest()).licences == licences
+
+
+@pytest.mark.parametrize("field", ["job_id", "elapsed", "limit"])
+def test_whole_numbers_of_json_that_are_texts_are_read(file: Writer, field: str) -> None:
+    if field == "job_id":
+        job = entry(job_id="7")
+    else:
+        job = entry(time=entry()["time"] | {field: {"elapsed": "3600", "limit": "120"}[field]})
+    w = read_json(file, job).workload
+    assert (w.ids, w.runtime.tolist(), w.walltime.tolist()) == (("7",), [3600], [7200])
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (entry(job_id="7a"), "job_id is '7a'; expected a whole number"),
+        (entry(time=entry()["time"] | {"elapsed": "01:00:00"}), "time.elapsed is '01:00:00'; expected a whole number"),
+    ],
+)
+def test_other_texts_in_json_are_told(file: Writer, job: Any, message: str) -> None:
+    trace = read_json(file, entry(job_id=3), job)
+    assert message in str(trace.report.bad_lines[0])
