@@ -258,9 +258,7 @@ def _job(name: str, values: Mapping[str, str]) -> Logged:
     eligible = _moment(values, "etime")
     start = _moment(values, "start")
     end = _moment(values, "end")
-    if start > 0:
-        start = start
-    else:
+    if not start > 0:
         start = MISSING
     chunks = geometry(values)
     units, request = chunks[0]

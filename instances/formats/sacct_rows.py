@@ -666,9 +666,7 @@ def _database_cells(row: Mapping[str, str]) -> dict[str, str]:
     else:
         cells["State"] = ""
     for column in ("Submit", "Eligible", "Start", "End"):
-        if _plain_number(cells[column]):
-            cells[column] = cells[column]
-        else:
+        if not _plain_number(cells[column]):
             cells[column] = "Unknown"
     limit = _plain_number(row.get("timelimit", ""))
     if limit in (None, INFINITE - 1):
