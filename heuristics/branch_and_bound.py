@@ -31,6 +31,7 @@ from .kernels.branch_and_bound import (
 )
 from .lagrangian import Items, Relaxation, WholePrices, is_sum_over_jobs, whole_weight
 from .list_scheduling import tiny
+from .list_scheduling import warm_up as warm_up_lists
 from .lns.search import lns
 from .search_parts import Clock, Incumbents, OnIncumbent, compiled_first
 
@@ -411,5 +412,13 @@ class _Branching:
 
 @cache
 def warm_up() -> None:
-    """Compile the kernels, all of them also where that takes long."""
-    branch_and_bound(tiny())
+    """Compile the kernels; those of the search over partial schedules also where the relaxation proves the optimum."""
+    warm_up_lists()
+    problem = tiny()
+    relaxation = Relaxation(problem, Incumbents(problem, "branch-and-bound", None, None, Deadline()), Deadline())
+    with relaxation.clock:
+        relaxation.begin()
+        _improve_by_lns(relaxation, seed=0)
+        relaxation.improve()
+    with Clock(Deadline()) as clock:
+        _Branching(relaxation, clock).run()

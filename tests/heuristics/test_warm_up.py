@@ -75,6 +75,18 @@ def test_nothing_is_compiled_after_the_warm_up(instance, method):
     assert done.stdout == "\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["lagrangian", "branch-and-bound"])
+def test_nothing_of_a_bound_is_compiled_after_the_warm_up(method):
+    """The search over partial schedules begins although the relaxation of the problem of the warm-up is proved."""
+    code = WARMED.replace("sl.load(sys.argv[1]).problem", "sl.load(sys.argv[1]).problem.at(43200, first=8)")
+    done = subprocess.run(
+        [sys.executable, "-c", code, "eurora_99", method], capture_output=True, text=True, env=os.environ, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "\n"
+
+
 DIRECT = """
 import sys
 import schedlab as sl
