@@ -31,8 +31,8 @@ from .kernels.branch_and_bound import (
 )
 from .lagrangian import Items, Relaxation, WholePrices, is_sum_over_jobs, whole_weight
 from .list_scheduling import tiny
-from .list_scheduling import warm_up as warm_up_lists
 from .lns.search import lns
+from .lns.search import warm_up as warm_up_lns
 from .search_parts import Clock, Incumbents, OnIncumbent, compiled_first
 
 # --- Prices of a relaxation as tables over time, in whole multiples of 1 / Q.
@@ -413,7 +413,7 @@ class _Branching:
 @cache
 def warm_up() -> None:
     """Compile the kernels; those of the search over partial schedules also where the relaxation proves the optimum."""
-    warm_up_lists()
+    warm_up_lns()
     problem = tiny()
     relaxation = Relaxation(problem, Incumbents(problem, "branch-and-bound", None, None, Deadline()), Deadline())
     with relaxation.clock:
