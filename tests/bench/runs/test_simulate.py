@@ -178,7 +178,7 @@ def moved_start(folder):
     [
         (moved_start, "before its submit time"),
         (lambda folder: edited(folder, lambda r: r.update(objective=r["objective"] / 2)), "objective"),
-        (lambda folder: edited(folder, lambda r: r["metrics"].update(wait_mean=1.0)), "mean wait"),
+        (lambda folder: edited(folder, lambda r: r["metrics"].update(wait_mean=1.0)), "wait_mean"),
         (lambda folder: edited(folder, lambda r: r["replay"].update(load=2.0)), "key"),
         (lambda folder: next(folder.glob("easy.*.jobs.csv")).unlink(), "jobs.csv"),
     ],
