@@ -23,7 +23,8 @@ REPLAYS = {
 }  # fmt: skip
 TABLES = "schedlab.bench.records.verify._faults_of_tables"
 OF_THE_MACHINE = (
-    "metrics.decisions_", "metrics.prediction_seconds", "simulation.notes", "simulation.report.notes", "simulation.predictor",
+    "metrics.decisions_", "metrics.prediction_seconds", "simulation.notes", "simulation.report.notes", "simulation.report.first_bad_lines",
+    "simulation.predictor",
 )  # fmt: skip
 OF_PREDICTIONS = ("metrics.accuracy_", "expected_ratio", "percentiles.ratio")
 
