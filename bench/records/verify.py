@@ -262,14 +262,14 @@ class Checker:
         self._known = Instances(load)
         self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
 
-    def faults(self, record: Mapping[str, Any]) -> list[str]:
-        """Return all faults of a record; an empty list if it is valid.
+    def faults(self, record: Mapping[str, Any], path: str | None = None) -> list[str]:
+        """Return all faults of a record; an empty list if it is valid. ``path``: where its instance or log is now, if elsewhere.
 
         Raises UnnamedReference if the check needs code that the record names and the user does not.
         """
         wrong = faults_of_form(record)
         try:
-            return [*wrong, *self._faults(record)]
+            return [*wrong, *self._faults(record, path)]
         except UnnamedReference:
             raise
         except (ValueError, LookupError, TypeError, AttributeError, WrongUse, PluginError, OSError) as e:
@@ -279,17 +279,15 @@ class Checker:
         """Return why a record cannot be used for a run, "" if it can."""
         if key_of(record) != run.key or record["key"] != run.key:
             return OTHER_KEY
-        here = {**record, "path": run.path}
-        if _is_name_of(record["instance"], str(record["path"])):  # the folder may have another name now
-            here["instance"] = run.instance
-        return next(iter(self.faults(here)), "")
+        return next(iter(self.faults(record, run.path)), "")
 
-    def _faults(self, record: Mapping[str, Any]) -> list[str]:
-        found = self._in_its_folder(record)
+    def _faults(self, record: Mapping[str, Any], path: str | None) -> list[str]:
+        found = self._in_its_folder(record if path is None else {**record, "path": path})
         if record.get("replay") is not None:
-            return self._faults_of_replay(record, found)
+            return self._faults_of_replay(record, found, bool(path or self.trace))
         instance = self._known.instance(found)
-        faults = self._identity(record, instance.path, instance.name)
+        is_elsewhere = bool(path or self.trace)
+        faults = self._identity(record, instance.path, instance.name, is_elsewhere)
         return faults + faults_of(record, self._known.problem(found))
 
     def _in_its_folder(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -309,7 +307,9 @@ class Checker:
                 return {**record, "path": str(folder / path)}
         return record
 
-    def _faults_of_replay(self, original: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    def _faults_of_replay(
+        self, original: Mapping[str, Any], record: Mapping[str, Any], is_elsewhere: bool
+    ) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went.
 
         ``original``: as it was written, of which the key is; ``record``: with paths that lead to its files.
@@ -326,9 +326,9 @@ class Checker:
         else:
             instance = self._known.instance(record)
         if instance is None:
-            wrong = self._identity(original, Path(path), trace_name(str(original["path"])))
+            wrong = self._identity(original, Path(path), trace_name(str(original["path"])), is_elsewhere)
         else:
-            wrong = self._identity(original, instance.path, instance.name)
+            wrong = self._identity(original, instance.path, instance.name, is_elsewhere)
         wrong += faults_of_replay_claims(record)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return wrong
@@ -337,16 +337,16 @@ class Checker:
             self._cases[alike] = replay_case(path, view, replay, instance=instance)
         return wrong + faults_of_replay(original, self.folder, self._cases[alike], replay)
 
-    def _identity(self, record: Mapping[str, Any], path: Path | None, name: str) -> list[str]:
-        """Return faults of the key, of the content of the instance and of its name; ``name``: that of what was loaded."""
+    def _identity(self, record: Mapping[str, Any], path: Path | None, name: str, is_elsewhere: bool) -> list[str]:
+        """Return faults of the key, of the content of the instance and of its name; ``name``: that of what was loaded, perhaps elsewhere."""
         faults = []
         if key_of(record) != record["key"]:
             faults = [OTHER_KEY]
         if path is not None and not self._known.unchanged(record, path):
             faults.append(OTHER_INSTANCE)
-        places = [str(record["path"]), self.trace] if self.trace else []
-        moved = any(_is_name_of(record["instance"], place) for place in places)
-        if record["instance"] != name and not moved:
+        own = str(record["path"])
+        was_named = [own, self.trace or own] if is_elsewhere else []
+        if record["instance"] != name and not any(_is_name_of(record["instance"], place) for place in was_named):
             faults.append(f"it has instance {record['instance']}, the name of {record['path']} is {name}")
         return faults
 
@@ -457,7 +457,10 @@ def _as_replayed(
         predictor = str(described.get("predictor"))
     if allocator not in NAMES_OF_OURS:
         allocator = str(described.get("allocator"))
-    workload = replace(case.workload, running=replayed.workload.running)
+    name = case.workload.name
+    if not settings.trace:  # its folder may have another name now
+        name = record["instance"]
+    workload = replace(case.workload, running=replayed.workload.running, name=name)
     expected = None
     if _expected_is_known(record):
         expected = PREDICTORS.make(described["predictor"], kill_at_walltime=case.kill).begin(workload)

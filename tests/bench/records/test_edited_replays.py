@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from schedlab.bench.cli.app import main
 from schedlab.bench.records.verify import Checker
-from schedlab.instances import load
+from schedlab.instances import load, write
 
 pytestmark = pytest.mark.usefixtures("in_process")
 LOG = "\n".join(
@@ -187,3 +187,15 @@ def test_another_name_of_the_instance_is_found(folders, bench, tmp_path, monkeyp
     next(out.glob("*.json")).write_text(json.dumps({**record, "instance": "eurora_700"}))
     code, text, _ = bench("verify", out)
     assert code == 1 and f"it has instance eurora_700, the name of {record['path']} is {true}" in text
+
+
+def test_a_folder_with_another_name_keeps_its_records(bench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(load("eurora_99"), "day")
+    words = ["--dispatchers", "fcfs", "--first", "8", "--out", "out"]
+    assert bench("simulate", "day", *words)[0] == 0
+    (tmp_path / "day").rename("night")
+    code, text, _ = bench("verify", "out", "--instance", "night")
+    assert code == 0 and "1 valid" in text
+    code, _, err = bench("simulate", "night", *words)
+    assert code == 0 and "(kept)" in err
