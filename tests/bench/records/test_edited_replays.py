@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from schedlab.bench.cli.app import main
-from schedlab.bench.records.verify import Checker
+from schedlab.bench.records import Checker
 from schedlab.instances import load, write
 
 pytestmark = pytest.mark.usefixtures("in_process")
