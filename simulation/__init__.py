@@ -82,7 +82,7 @@ INNER = {  # the same for names that other packages of schedlab read; they are n
         "by_submit",
         "psp",
     ),
-    "metrics": ("LARGEST", "Spread", "core_hours", "groups_of", "size_name", "sizes_asked"),
+    "metrics": ("LARGEST", "Spread", "core_hours", "size_name", "sizes_asked"),
     "outputs": ("JOB_COLUMNS", "Kind", "write_starts"),
     "shadow": ("Answer", "compare", "comparisons_to_json", "faults"),
     "slurm.calibration": ("agreement", "not_obeyed", "one_step", "priority_begin"),

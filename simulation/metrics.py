@@ -493,7 +493,6 @@ GROUPINGS: Mapping[str, Callable[[Workload], tuple[Ints, Sequence[str]] | None]]
     "accuracy": _by_accuracy,
     "user-accuracy": _by_user_accuracy,
 }
-ADDED = ("core-hours", "accuracy", "user-accuracy", "account", "qos")  # properties that older records lack
 CLASSES = ("units", "core-hours")  # the groupings that are meant by "class"
 
 
@@ -1154,7 +1153,7 @@ def _measure(
         slowdown=Spread.of(slowdown),
         bounded_slowdown=Spread.of(bounded),
         by_class=_by_class(wait, work, slowdown, bounded),
-        thesis={**thesis_lateness(workload, wait, done), **_overhead(calls, makespan)},
+        thesis={**thesis_lateness(workload, wait, done), **overhead(calls.seconds, makespan)},
         makespan=makespan,
         utilisation={r: share_used(used.get(r), begin, finish, offered[r]) for r in offered},
         utilisation_submitting={r: share_used(used.get(r), begin, last, offered[r]) for r in offered},
@@ -1248,13 +1247,17 @@ def _by_class(wait: Ints, took: Ints, slowdown: Floats, bounded: Floats) -> dict
     }
 
 
-def _overhead(calls: DecisionMetrics, makespan: int | None) -> dict[str, float | None]:
-    total = calls.seconds.total
-    if total is None or not makespan:
+def overhead(seconds: Timing, makespan: int | None) -> dict[str, float | None]:
+    """Return the metrics of [Bridi2018, 4.5] that depend on the wall time of the decisions: AO, MO, %O.
+
+    >>> overhead(Timing(mean=0.5, max=2.0, total=10.0), 1000)
+    {'AO': 0.5, 'MO': 2.0, '%O': 1.0}
+    """
+    if seconds.total is None or not makespan:
         share = None
     else:
-        share = 100 * total / makespan
-    return {"AO": calls.seconds.mean, "MO": calls.seconds.max, "%O": share}
+        share = 100 * seconds.total / makespan
+    return {"AO": seconds.mean, "MO": seconds.max, "%O": share}
 
 
 def _decisions(decisions: Decisions | None) -> DecisionMetrics:

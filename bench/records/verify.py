@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from filecmp import cmp
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
+from math import isclose
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
@@ -19,35 +23,37 @@ from ...backends.result import refutes
 from ...heuristics import HEURISTICS
 from ...instances import Instance
 from ...instances import names as instances
-from ...instances.files.reading import content_of
+from ...instances.classic import library_name
+from ...instances.files.reading import content_of, number_of
 from ...instances.log_preparation import arrived
+from ...models.dispatch.objectives import find_objective
+from ...models.dispatch.problem import Dispatch
 from ...models.kind import names
 from ...models.plugins import PluginError, UnnamedReference, only_named
-from ...models.problem import Problem, Schedule, Value, objective_of, violations_of
+from ...models.problem import Problem, Value, objective_of, violations_of
 from ...models.words import excerpt, how_many
 from ..errors import WrongUse
 from ..kinds.base import bench_kind
 from ..kinds.dispatch import bounded
 from ..replays.case import (
-    TRACE_OBJECTIVE,
     ReplayCase,
-    figures_of,
     limits_each_node,
     limits_of,
     replay_case,
     server_events,
+    trace_name,
     with_jobs,
 )
-from ..replays.energy import energy_faults, energy_json, times_of
-from ..replays.settings import USUAL_FLOOR, ReplaySettings, with_files_in
+from ..replays.energy import energy_json, times_of
+from ..replays.settings import ReplaySettings, with_files_in
 from ..runs.process import KILL_AFTER
 from ..runs.selection import Run, key_of
 from ..runs.suites import FILE as BEST_KNOWN
 from ..runs.suites import known_values
 from ..runs.view import View
-from .record import AGREE, agree, gap_of, times
+from .record import AGREE, agree, gap_of, plain, times
 from .record import record as record_of
-from .store import Record, fault_of_schema, faults_of_manifest, jobs_file, read, read_json, some_files
+from .store import Record, dict_of, fault_of_schema, faults_of_manifest, jobs_file, read, read_json, some_files
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.policy import Slurm
@@ -57,11 +63,13 @@ if TYPE_CHECKING:
 # --- The walltimes that users have chosen during a stored replay, repeated for its verification.
 
 
-def with_requests(case: ReplayCase, users: str, replayed: Simulation, table: JobsTable) -> tuple[ReplayCase, list[str]]:
+def with_requests(
+    case: ReplayCase, users: str, replayed: Simulation, table: JobsTable, partial: bool
+) -> tuple[ReplayCase, list[str]]:
     """Return the case with the walltimes that users request given the starts, and where ``jobs.csv`` differs from them.
 
-    With attempts that ended early, the starts that the users have seen are not in ``jobs.csv``; its walltimes are taken as
-    they are then.
+    With attempts that ended early, the starts that the users have seen are not in ``jobs.csv``, nor are they in a ``partial``
+    replay; its walltimes are taken as they are then.
 
     Parameters
     ----------
@@ -73,12 +81,14 @@ def with_requests(case: ReplayCase, users: str, replayed: Simulation, table: Job
         Starts and ends.
     table : JobsTable
         The stored jobs.
+    partial : bool
+        Whether the replay failed or was stopped.
     """
     from ...simulation.users import requested, users_of
 
     row = {name: k for k, name in enumerate(table.ids)}
     stored = np.array([table.walltime[row[name]] if name in row else 1 for name in case.workload.ids], np.int64)
-    if replayed.history is not None:
+    if partial or replayed.history is not None:
         return replace(case, workload=replace(case.workload, walltime=stored)), []
     if replayed.preemption is not None:
         on_demand = replayed.preemption.rows
@@ -207,7 +217,7 @@ def _contradicted(same: Sequence[tuple[str, AnyRecord]], known: Mapping[str, flo
 
 
 def claims(records: Iterable[AnyRecord]) -> Counter[str]:
-    """Count what records claim and no check can show: bounds, proofs, times and traces."""
+    """Count what records claim and no check can show: bounds, proofs, times, traces, decisions, expected durations, machines."""
     counts: Counter[str] = Counter()
     for record in records:
         counts["bounds"] += record["bound"] is not None
@@ -215,6 +225,10 @@ def claims(records: Iterable[AnyRecord]) -> Counter[str]:
             counts[f"status {status}"] += record["status"] == status
         counts["times"] += record["seconds"].get("total") is not None
         counts["traces"] += bool(record["incumbents"])
+        replayed = bool(record.get("metrics"))
+        counts["decisions"] += replayed
+        counts["expected durations"] += replayed and not _expected_is_known(record)
+        counts["machines"] += record.get("host") is not None
     return +counts
 
 
@@ -248,14 +262,14 @@ class Checker:
         self._known = Instances(load)
         self._cases: dict[tuple[str, bool, View, ReplaySettings], ReplayCase] = {}
 
-    def faults(self, record: Mapping[str, Any]) -> list[str]:
-        """Return all faults of a record; an empty list if it is valid.
+    def faults(self, record: Mapping[str, Any], path: str | None = None) -> list[str]:
+        """Return all faults of a record; an empty list if it is valid. ``path``: where its instance or log is now, if elsewhere.
 
         Raises UnnamedReference if the check needs code that the record names and the user does not.
         """
         wrong = faults_of_form(record)
         try:
-            return [*wrong, *self._faults(record)]
+            return [*wrong, *self._faults(record, path)]
         except UnnamedReference:
             raise
         except (ValueError, LookupError, TypeError, AttributeError, WrongUse, PluginError, OSError) as e:
@@ -265,13 +279,15 @@ class Checker:
         """Return why a record cannot be used for a run, "" if it can."""
         if key_of(record) != run.key or record["key"] != run.key:
             return OTHER_KEY
-        return next(iter(self.faults({**record, "path": run.path})), "")
+        return next(iter(self.faults(record, run.path)), "")
 
-    def _faults(self, record: Mapping[str, Any]) -> list[str]:
-        found = self._in_its_folder(record)
+    def _faults(self, record: Mapping[str, Any], path: str | None) -> list[str]:
+        found = self._in_its_folder(record if path is None else {**record, "path": path})
         if record.get("replay") is not None:
-            return self._faults_of_replay(record, found)
-        faults = self._identity(record, self._known.instance(found).path)
+            return self._faults_of_replay(record, found, bool(path or self.trace))
+        instance = self._known.instance(found)
+        is_elsewhere = bool(path or self.trace)
+        faults = self._identity(record, instance.path, instance.name, is_elsewhere)
         return faults + faults_of(record, self._known.problem(found))
 
     def _in_its_folder(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -291,7 +307,9 @@ class Checker:
                 return {**record, "path": str(folder / path)}
         return record
 
-    def _faults_of_replay(self, original: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+    def _faults_of_replay(
+        self, original: Mapping[str, Any], record: Mapping[str, Any], is_elsewhere: bool
+    ) -> list[str]:
         """Return the faults of the record of a replay; one that failed or was stopped is checked as far as it went.
 
         ``original``: as it was written, of which the key is; ``record``: with paths that lead to its files.
@@ -307,23 +325,36 @@ class Checker:
                 raise WrongUse(f"its trace {path} does not exist; if it was moved, give its path with --instance")
         else:
             instance = self._known.instance(record)
-        wrong = self._identity(original, Path(path) if instance is None else instance.path)
+        if instance is None:
+            wrong = self._identity(original, Path(path), trace_name(str(original["path"])), is_elsewhere)
+        else:
+            wrong = self._identity(original, instance.path, instance.name, is_elsewhere)
         wrong += faults_of_replay_claims(record)
         if _broke_off(record) and record.get("jobs_csv") is None:
             return wrong
         alike = (path, drop, view, replay.workload)
         if alike not in self._cases:
             self._cases[alike] = replay_case(path, view, replay, instance=instance)
-        return wrong + faults_of_replay(record, self.folder, self._cases[alike])
+        return wrong + faults_of_replay(original, self.folder, self._cases[alike], replay)
 
-    def _identity(self, record: Mapping[str, Any], path: Path | None) -> list[str]:
-        """Return faults of the key and of the content of the instance."""
+    def _identity(self, record: Mapping[str, Any], path: Path | None, name: str, is_elsewhere: bool) -> list[str]:
+        """Return faults of the key, of the content of the instance and of its name; ``name``: that of what was loaded, perhaps elsewhere."""
         faults = []
         if key_of(record) != record["key"]:
             faults = [OTHER_KEY]
-        if path is None or self._known.unchanged(record, path):
-            return faults
-        return [*faults, OTHER_INSTANCE]
+        if path is not None and not self._known.unchanged(record, path):
+            faults.append(OTHER_INSTANCE)
+        own = str(record["path"])
+        was_named = [own, self.trace or own] if is_elsewhere else []
+        if record["instance"] != name and not any(_is_name_of(record["instance"], place) for place in was_named):
+            faults.append(f"it has instance {record['instance']}, the name of {record['path']} is {name}")
+        return faults
+
+
+def _is_name_of(name: str, path: str) -> bool:
+    """Return whether an instance or a log of a path that need not exist may have this name."""
+    file = Path(path)
+    return name in (file.name, file.parent.name, library_name(path), trace_name(path), path.replace(":", "."))
 
 
 def faults_of_form(record: Mapping[str, Any]) -> list[str]:
@@ -352,33 +383,229 @@ def _fields() -> tuple[str, ...]:
     return tuple(name for name in every if name != "host")
 
 
-def faults_of_replay(record: Mapping[str, Any], folder: Path, case: ReplayCase) -> list[str]:
-    """Return the faults of the record of a replay: of its jobs file, its objective and its mean wait.
+def faults_of_replay(
+    record: Mapping[str, Any], folder: Path, submitted: ReplayCase, settings: ReplaySettings
+) -> list[str]:
+    """Return the faults of the record of a replay: of its tables, and of all its values that follow from them.
 
     A replay that failed or was stopped is checked as far as it went; jobs that it did not start are no fault.
+
+    Parameters
+    ----------
+    record
+        The record, as it was written.
+    folder
+        Its folder.
+    submitted
+        What was replayed.
+    settings
+        Those of the record, with paths that lead to its files.
     """
+    from ..replays.worker import outcome
+
     jobs = jobs_file(folder, record)
-    settings = ReplaySettings(**record["replay"])
-    missing = _missing_part(record, case, settings)
+    missing = _missing_part(record, submitted, settings)
     if missing:
         return [missing]
-    recorded = _replay_of(record, jobs, case, settings)
+    recorded = _replay_of(record, jobs, submitted, settings)
     replayed = recorded.replayed
+    partial = _broke_off(record)
     faults = _faults_of_run(record, recorded.case, replayed, settings)
-    if _broke_off(record):
-        return faults
     case = replace(recorded.case, workload=arrived(recorded.case.workload, replayed.end))
     if settings.users is not None:
-        case, wrong = with_requests(case, settings.users, replayed, recorded.jobs)
+        case, wrong = with_requests(case, settings.users, replayed, recorded.jobs, partial)
         faults += wrong
-    faults += energy_faults(record.get("energy"), energy_json(case, settings, replayed))
-    value: Value | None = None
-    if not faults:
-        value = _weighted_wait(case, replayed)
-    if record["schedule"] is not None:
-        value, wrong = _value_of_schedule(record, case, replayed, sound=not faults)
-        faults += wrong
-    return [*faults, *_false_claims(record, case, replayed, value, sound=not faults)]
+    replayed = _as_replayed(record, case, settings, replayed)
+    of_energy = {"energy": None if partial else energy_json(case, settings, replayed)}
+    faults += _faults_of_values(record, of_energy)
+    ended: dict[str, Any] = {}
+    if not partial:
+        ended = outcome(case, replayed, with_schedule=not settings.trace)
+        faults += [f"{v['constraint']}: {v['message']}" for v in ended["violations"]]
+        if record["verified"] is not (not faults):
+            faults.append(
+                f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(not faults)}"
+            )
+    if faults:
+        return faults
+    return [
+        *_faults_of_values(record, {**_computed_again(record, submitted, replayed, settings, jobs), **ended}),
+        *_faults_of_tables(jobs, replayed),
+    ]
+
+
+# --- What follows from the tables of a replay: computed again by the code that wrote the record, and compared value by value.
+#
+# All values are compared. What the tables do not tell, such as the wall time of the decisions, is named here and remains a claim.
+
+OF_THE_DISPATCHER = ("decisions", "prediction_seconds")  # metrics, or the begins of their names
+IN_WORDS = (("simulation", "notes"), ("simulation", "report", "notes"), ("simulation", "report", "first_bad_lines"))
+NAMES_OF_OURS = ("walltime", "data-driven", "last-two", "real", "best-fit", "first-fit")  # of predictors and allocators
+MOST_FAULTS = 10  # values of one record that are named
+ABSENT = "absent"
+
+
+def _as_replayed(
+    record: Mapping[str, Any], case: ReplayCase, settings: ReplaySettings, replayed: Simulation
+) -> Simulation:
+    """Return a replay that was read with what its case and its record know of it beside its tables."""
+    from ...simulation.predictors import PREDICTORS
+
+    described = record.get("simulation") or {}
+    predictor, allocator = settings.predictor, settings.allocator
+    if predictor not in NAMES_OF_OURS:
+        predictor = str(described.get("predictor"))
+    if allocator not in NAMES_OF_OURS:
+        allocator = str(described.get("allocator"))
+    name = case.workload.name
+    if not settings.trace:  # its folder may have another name now
+        name = record["instance"]
+    workload = replace(case.workload, running=replayed.workload.running, name=name)
+    expected = None
+    if _expected_is_known(record):
+        expected = PREDICTORS.make(described["predictor"], kill_at_walltime=case.kill).begin(workload)
+    return replace(
+        replayed,
+        workload=workload,
+        desired=case.desired,
+        expected=expected,
+        predictor=predictor or "",
+        allocator=allocator,
+    )
+
+
+def _expected_is_known(record: Mapping[str, Any]) -> bool:
+    """Return whether the expected durations follow from the jobs alone: they never change, and each job runs once, as submitted."""
+    described = record.get("simulation") or {}
+    changed = (record.get("production"), record.get("preemption"), described.get("attempts_csv"))
+    return described.get("predictor") in ("walltime", "real") and changed == (None, None, None)
+
+
+def _computed_again(
+    record: Mapping[str, Any], submitted: ReplayCase, replayed: Simulation, settings: ReplaySettings, jobs: Path
+) -> dict[str, Any]:
+    """Return the fields of a record that follow from its tables, as the worker writes them."""
+    from ...simulation.metrics import Timing, overhead
+    from ..replays.worker import fields_of_replay
+
+    fields = fields_of_replay(record["method"], settings, submitted, replayed, jobs)
+    metrics = fields["metrics"]
+    known = dict_of(record.get("metrics"))
+    told = {part: known.get(f"decisions_seconds_{part}") for part in ("mean", "max", "total")}
+    metrics |= overhead(Timing(**told), metrics["makespan"])
+    fields["simulation"]["options"] = record["replay"]  # the files may be elsewhere now
+    return {**fields, "kind": Dispatch.kind, "sense": find_objective(submitted.objective).sense}
+
+
+def _faults_of_values(record: Mapping[str, Any], true: Mapping[str, Any]) -> list[str]:
+    """Return the values of some fields of a record that are not those of the check; the first of many."""
+    known = _expected_is_known(record)
+    recorded = {name: record.get(name) for name in true}
+    found = [each for each in differences(recorded, plain(true)) if not _is_claimed(each.path, known)]
+    faults = [_fault_of(each, true) for each in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"{how_many(len(found) - MOST_FAULTS, 'further value')} of it are not those of the check")
+    return faults
+
+
+class Difference(NamedTuple):
+    """A value of a record that is not that of the check: names and indices that lead to it, both values; ``ABSENT``: none."""
+
+    path: tuple[str | int, ...]
+    recorded: Any
+    true: Any
+
+
+def differences(recorded: Any, true: Any, path: tuple[str | int, ...] = ()) -> Iterator[Difference]:
+    """Yield where two values of JSON differ; numbers are equal within 1e-9, as sums depend on the machine.
+
+    >>> [tuple(each) for each in differences({"a": [1, 2.0], "b": 3}, {"a": [1, 2.1], "c": 3})]
+    [(('a', 1), 2.0, 2.1), (('c',), 'absent', 3), (('b',), 3, 'absent')]
+    """
+    if isinstance(recorded, dict) and isinstance(true, dict):
+        for name in {**true, **recorded}:
+            yield from differences(recorded.get(name, ABSENT), true.get(name, ABSENT), (*path, name))
+    elif isinstance(recorded, list) and isinstance(true, list) and len(recorded) == len(true):
+        for k, (one, other) in enumerate(zip(recorded, true, strict=True)):
+            yield from differences(one, other, (*path, k))
+    elif not _alike(recorded, true):
+        yield Difference(path, recorded, true)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    numbers = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in (one, other))
+    if numbers and (isinstance(one, float) or isinstance(other, float)):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _is_claimed(path: tuple[str | int, ...], expected_is_known: bool) -> bool:
+    """Return whether the tables of a replay do not tell a value."""
+    if any(path[: len(words)] == words for words in IN_WORDS):
+        return True
+    if len(path) < 2:
+        return False
+    first, name = path[0], str(path[1])
+    if first == "metrics":
+        told = OF_THE_DISPATCHER if expected_is_known else (*OF_THE_DISPATCHER, "accuracy")
+        return any(name == each or name.startswith(f"{each}_") for each in told)
+    if expected_is_known:
+        return False
+    return path[:2] == ("percentiles", "ratio") or (first == "groups" and path[3:4] == ("expected_ratio",))
+
+
+def _fault_of(difference: Difference, true: Mapping[str, Any]) -> str:
+    """Return the message about a value that is not that of the check."""
+    path, recorded, value = difference
+    where = ""
+    for part in path:
+        where += f"[{part}]" if isinstance(part, int) else f".{part}"
+    name = where[1:]
+    if path[0] == "groups" and len(path) == 2:
+        name = f"groups by {path[1]}"
+    elif path[0] == "groups" and len(path) == 5:
+        _, by, _, column, index = path
+        name = f"{column} of {by} {excerpt(true['groups'][by]['columns']['name'][index])}"
+    if recorded == ABSENT:
+        return f"it has no {name}; the check has {excerpt(value)}"
+    if value == ABSENT:
+        return f"it has {name} {excerpt(recorded)}, which the check has not"
+    return f"it has {name} {_shown(recorded)}, the check gives {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, (int, float)):
+        return str(value)
+    return excerpt(value)
+
+
+def _faults_of_tables(jobs: Path, replayed: Simulation) -> list[str]:
+    """Return where the tables of a replay are not those that are written for the starts, ends and nodes in them."""
+    from ..replays.worker import write_tables
+
+    with TemporaryDirectory() as folder:
+        written = write_tables(replayed, Path(folder) / jobs.name)
+        pairs = ((jobs.with_name(true.name), true) for true in written)
+        return [fault for mine, true in pairs if (fault := _first_other_cell(mine, true))]
+
+
+def _first_other_cell(path: Path, true: Path) -> str:
+    """Return the message about the first cell of a table that another one has not; "" without one."""
+    if cmp(path, true, shallow=False):
+        return ""
+    with path.open(encoding="utf-8", newline="") as found, true.open(encoding="utf-8", newline="") as due:
+        mine, others = csv.reader(found), csv.reader(due)
+        header = next(others, [])
+        if next(mine, []) != header:
+            return f"{path.name}: expected the columns {', '.join(header)}"
+        for line, (row, other) in enumerate(zip_longest(mine, others), 2):
+            if row is None or other is None or len(row) != len(other):
+                return f"{path.name}, line {line}: expected {'no line' if other is None else 'the line ' + ','.join(other)}"
+            for name, cell, value in zip(header, row, other, strict=True):
+                number = number_of(cell)
+                if cell != value and (number is None or not _alike(number, number_of(value))):
+                    return f"{path.name}, line {line}: {name} of {excerpt(row[0])} is {excerpt(cell)}, the check gives {excerpt(value)}"
+    return ""
 
 
 def _missing_part(record: Mapping[str, Any], case: ReplayCase, settings: ReplaySettings) -> str:
@@ -501,94 +728,6 @@ def _faults_of_run(
     if record.get("outages") not in (None, outages_json(case.states)):
         faults.append("its outages are not those of the events")
     return faults
-
-
-def _weighted_wait(case: ReplayCase, replayed: Simulation) -> float | None:
-    """Return the objective of a replay without a schedule; None if it has another one, or not all jobs have started."""
-    if case.objective != TRACE_OBJECTIVE or not (replayed.start >= 0).all():
-        return None
-    if replayed.history is None:
-        waited = replayed.start
-    else:
-        waited = replayed.start - replayed.history.ran_before
-    return case.weighted_wait(waited)
-
-
-def _value_of_schedule(
-    record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, sound: bool
-) -> tuple[Value | None, list[str]]:
-    """Return the objective of the schedule of a record, None unless all is ``sound``, and the faults of the schedule."""
-    problem = case.problem()
-    schedule = Schedule.from_json(record["schedule"])
-    faults = [f"{v.constraint}: {v.message}" for v in violations_of(problem, schedule)]
-    value = None
-    if sound and not faults:
-        value = problem.value(schedule)
-    starts = dict(zip(case.workload.ids, replayed.start.tolist(), strict=True))
-    if schedule.start != starts:
-        faults.append(f"its schedule has different start times than {record['jobs_csv']}")
-    return value, faults
-
-
-def _false_claims(
-    record: Mapping[str, Any], case: ReplayCase, replayed: Simulation, value: Value | None, sound: bool
-) -> list[str]:
-    """Return what a record says of its replay and is not true: whether it is verified, its objective, its metrics."""
-    faults: list[str] = []
-    if record["verified"] is not sound:
-        faults.append(f"it has verified: {json.dumps(record['verified'])}, the check gives {json.dumps(sound)}")
-    if not sound:
-        return faults
-    claims = _claims(record, case, replayed)
-    if value is not None:
-        claims = {"objective": (record["objective"], value), **claims}
-    faults += [
-        f"it has {name} {recorded}, its start times give {true}"
-        for name, (recorded, true) in claims.items()
-        if true != recorded and not agree(true, recorded)
-    ]
-    return faults
-
-
-def _claims(record: Mapping[str, Any], case: ReplayCase, replayed: Simulation) -> dict[str, tuple[Any, Any]]:
-    """Return the metrics that starts and ends determine, of all jobs and of each group: (value of the record, true value)."""
-    from ...simulation.metrics import ADDED, Spread, groups_of, job_figures, late_starts, preemption_figures
-
-    floor = record["replay"].get("bsld_floor") or USUAL_FLOOR
-    figures = job_figures(case.workload, replayed.start, replayed.end, bsld_floor=floor, history=replayed.history)
-    known = record["metrics"]
-    mean = None
-    if figures.row.size:
-        mean = float(figures.wait.mean())
-    pairs: dict[str, tuple[Any, Any]] = {"mean wait": (known["wait_mean"], mean)}
-    for kind in ("wait", "slowdown", "bounded_slowdown"):
-        for part, true in asdict(Spread.of(getattr(figures, kind))).items():
-            name = f"{kind}_{part}"
-            if name in known:
-                pairs[name] = (known[name], true)
-    for part, known_late in late_starts(figures.late).items():
-        if part != "tardiness" or "late_starts_tardiness" in known:  # records of earlier versions lack it
-            pairs[f"late starts, {part}"] = (known.get(f"late_starts_{part}"), known_late)
-    for name, true in figures_of(replayed, case.desired).items():
-        if name in known:  # records of earlier versions lack them
-            pairs[name] = (known[name], true)
-    for name, true in preemption_figures(replayed, figures).items():
-        pairs[f"preemption_{name}"] = (known.get(f"preemption_{name}"), true)
-    recorded = record.get("groups") or {}
-    for by, groups in groups_of(case.workload, figures).items() if recorded else ():
-        if by in ADDED and by not in recorded:
-            continue
-        here = groups.as_dict()["columns"]
-        table = recorded.get(by, {}).get("columns", {})
-        if table.get("name") != here["name"]:
-            pairs[f"groups by {by}"] = (table.get("name"), here["name"])
-            continue
-        for column in (c for c in here if c not in ("name", "expected_ratio")):
-            for name, value, true in zip(
-                here["name"], table.get(column, [None] * len(here["name"])), here[column], strict=True
-            ):
-                pairs[f"{column} of {by} {excerpt(name)}"] = (value, true)
-    return pairs
 
 
 def _broke_off(record: Mapping[str, Any]) -> bool:

@@ -35,28 +35,12 @@ from ..runs.view import open_instance
 from ..tables.dispatchers import show_energy, show_evictors, show_groups
 from ..tables.inputs import report_lines
 from ..tables.replays import RECORDED, DispatcherRow, ReplayResults, extract_replays
-from .case import ReplayCase, check_limits, check_preemption, replay_case
+from .case import ReplayCase, check_limits, check_preemption, replay_case, trace_name
 from .energy import check_energy
 from .request import Case, Exhibit, Order, Quantity, ReplayRequest, Study
 
 SHOWN = 5  # partitions that a warning names
 TIME_LIMIT = 3600.0  # seconds for a whole replay
-
-
-def trace_name(path: str) -> str:
-    """Return the name of a trace: its file name without the extensions of its format.
-
-    Examples
-    --------
-    >>> trace_name("logs/CEA-Curie-2011-2.1-cln.swf.gz")
-    'CEA-Curie-2011-2.1-cln'
-    >>> trace_name("jobs")
-    'jobs'
-    """
-    name = Path(path).name
-    for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log", ".parquet"):
-        name = name.removesuffix(ending)
-    return name or Path(path).name
 
 
 class Prepared(NamedTuple):

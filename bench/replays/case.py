@@ -61,7 +61,6 @@ from .settings import SETTINGS, ReplaySettings
 if TYPE_CHECKING:
     from ...simulation.features.batch_server import Event
     from ...simulation.preemption import Preemption
-    from ...simulation.records import ReplayData
     from ...simulation.result import Simulation
 
 
@@ -235,15 +234,6 @@ def check_limits(case: ReplayCase, caps: Sequence[float]) -> None:
             limits.check_power(workload, power_cap(platform, cap))
     except ValueError as e:
         raise WrongUse(f"{'--power-cap' if caps else '--desired'}: {e}") from e
-
-
-def figures_of(replay: ReplayData, desired: DesiredProfile | None) -> dict[str, float | None]:
-    """Return the figures of a replay beside its desired use, and its greatest power, by their names in records."""
-    from ...simulation.curves import desired_figures, power_peak
-
-    by_resource = desired_figures(replay, desired)
-    flat = {f"desired_{what}_{name}": value for what, of in by_resource.items() for name, value in of.items()}
-    return {**flat, "power_peak": power_peak(replay)}
 
 
 def use_of(simulation: Simulation) -> Mapping[str, Any] | None:
@@ -634,6 +624,22 @@ def _check_load(case: ReplayCase, replay: ReplaySettings) -> None:
 
 MOST_NAMED = 5  # jobs in a message
 BEYOND_NODES = "more CPUs than their nodes have, left out"
+
+
+def trace_name(path: str) -> str:
+    """Return the name of a trace: its file name without the extensions of its format.
+
+    Examples
+    --------
+    >>> trace_name("logs/CEA-Curie-2011-2.1-cln.swf.gz")
+    'CEA-Curie-2011-2.1-cln'
+    >>> trace_name("jobs")
+    'jobs'
+    """
+    name = Path(path).name
+    for ending in (".gz", ".swf", ".json", ".csv", ".txt", ".log", ".parquet"):
+        name = name.removesuffix(ending)
+    return name or Path(path).name
 
 
 class OpenedLog(NamedTuple):

@@ -18,7 +18,6 @@ from ...models.server_events import ServerEvent
 from ...models.step_function import StepFunction, Tariff, check_covers
 from ...models.words import how_many
 from ..errors import WrongUse
-from ..records.record import agree
 from ..records.store import Number, table
 from .settings import ReplaySettings
 
@@ -277,25 +276,3 @@ def energy_json(case: ReplayCase, replay: ReplaySettings, replayed: ReplayData) 
 
 def _account(account: Any) -> dict[str, Any]:
     return {**asdict(account), "profit": account.profit, "pue": account.pue}
-
-
-def energy_faults(recorded: Any, expected: dict[str, Any] | None) -> list[str]:
-    """Return the values of the accounts of a record that are not those of its jobs and node states."""
-    if recorded is None and expected is None:
-        return []
-    if recorded is None:
-        return ["it has no energy accounts; the check has"]
-    if expected is None:
-        return ["it has energy accounts; the check has none"]
-    days = recorded["daily"]
-    due = expected["daily"]
-    if len(days) != len(due):
-        return [f"it has energy accounts of {how_many(len(days), 'day')}; the replay has {len(due)}"]
-    pairs = [(f"day {k}", a, b) for k, (a, b) in enumerate(zip(days, due, strict=True), 1)]
-    pairs += [(name.replace("_", " "), recorded[name], expected[name]) for name in ("last_submission", "end")]
-    return [
-        f"it has {name} {a.get(name)} in the energy account of {what}, the check gives {value}"
-        for what, a, b in pairs
-        for name, value in b.items()
-        if value != a.get(name) and not agree(value, a.get(name))
-    ]

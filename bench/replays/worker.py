@@ -41,7 +41,7 @@ from ..records.store import Count, Number, Positive, Whole
 from ..runs.view import View
 from .case import TRACE_OBJECTIVE, ReplayCase, replay_case, use_of
 from .energy import energy_json, lend_centre, switching_of
-from .settings import OFF, ReplaySettings
+from .settings import OFF, USUAL_FLOOR, ReplaySettings
 
 if TYPE_CHECKING:
     from ...simulation.dispatchers.dardis.transport import Connect
@@ -483,11 +483,38 @@ def _fields_of_replay(
     spec: Mapping[str, Any], replay: ReplaySettings, case: ReplayCase, simulation: Simulation
 ) -> dict[str, Any]:
     """Write the tables of a replay beside its record, and return the fields that do not depend on how it ended."""
-    from ...simulation.metrics import BSLD_FLOOR, metrics, recorded
-
     jobs = Path(spec["out"]) / f"{spec['stem']}.jobs.csv"
-    attempts_csv, node_states_csv = _write_tables(simulation, jobs)
-    floor = replay.bsld_floor or BSLD_FLOOR
+    write_tables(simulation, jobs)
+    return {
+        **fields_of_replay(spec["method"], replay, case, simulation, jobs),
+        "energy": None,
+        "jobs_csv": jobs.name,
+        "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
+    }
+
+
+def fields_of_replay(
+    dispatcher: str, replay: ReplaySettings, case: ReplayCase, simulation: Simulation, jobs: Path
+) -> dict[str, Any]:
+    """Return the fields of a record that follow from a replay; ``bench verify`` computes them again from its tables.
+
+    Parameters
+    ----------
+    dispatcher : str
+        Its name.
+    replay : ReplaySettings
+        The settings.
+    case : ReplayCase
+        What was replayed, as it was before the replay.
+    simulation : Simulation
+        The replay.
+    jobs : Path
+        The jobs file, which gives the other tables their names.
+    """
+    from ...simulation.metrics import metrics, recorded
+    from ...simulation.outputs import attempts_file, node_states_file
+
+    floor = replay.bsld_floor or USUAL_FLOOR
     in_log = recorded(case.workload, case.platform, floor)
     measured = metrics(simulation, floor)
     kept = simulation.production
@@ -498,39 +525,35 @@ def _fields_of_replay(
         "percentiles": {name: list(values) for name, values in measured.percentiles.items()},
         "simulation": {
             **described(simulation, replay),
-            "dispatcher": spec["method"],
+            "dispatcher": dispatcher,
             "objective": case.objective,
             "offline": case.offline,
             "recorded": None if in_log is None else in_log.as_dict(),
             "recorded_groups": None if in_log is None else _as_dicts(in_log.groups),
-            "attempts_csv": attempts_csv,
+            "attempts_csv": None if simulation.history is None else attempts_file(jobs).name,
             "use": use_of(simulation),
-            "node_states_csv": node_states_csv,
+            "node_states_csv": None if simulation.power is None else node_states_file(jobs).name,
         },
         "production": None if kept is None else production_json(kept, simulation.workload),
         "preemption": None if evicted is None else preemption_json(evicted, simulation.workload),
         "outages": outages_json(simulation.states),
-        "energy": None,
-        "jobs_csv": jobs.name,
-        "seconds": {"build": None, "lower": None, "solve": None, "total": simulation.seconds},
     }
 
 
-def _write_tables(simulation: Simulation, jobs: Path) -> tuple[str | None, str | None]:
-    """Write the jobs of a replay, its attempts and its node states; return the names of the last two, None without one."""
+def write_tables(simulation: Simulation, jobs: Path) -> list[Path]:
+    """Write the jobs of a replay, its attempts and its node states if there are any; return the files."""
     from ...simulation.outputs import attempts_file, node_states_file, write_attempts, write_jobs, write_node_states
 
     write_jobs(simulation, jobs)
+    written = [jobs]
     attempts = attempts_file(jobs)
-    has_attempts = write_attempts(simulation, attempts)
-    attempts_csv = None
-    if has_attempts:
-        attempts_csv = attempts.name
-    if simulation.power is None:
-        return attempts_csv, None
-    states = node_states_file(jobs)
-    write_node_states(simulation.power, simulation.platform, states)
-    return attempts_csv, states.name
+    if write_attempts(simulation, attempts):
+        written.append(attempts)
+    if simulation.power is not None:
+        states = node_states_file(jobs)
+        write_node_states(simulation.power, simulation.platform, states)
+        written.append(states)
+    return written
 
 
 def _as_dicts(groups: Mapping[str, Groups]) -> dict[str, Any]:

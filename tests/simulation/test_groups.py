@@ -22,13 +22,12 @@ from schedlab.simulation import (
     Spread,
     Start,
     core_hours,
-    groups_of,
     size_name,
     sizes_asked,
     slurm_jobs,
 )
 from schedlab.simulation.curves import hours_of, resources, running
-from schedlab.simulation.metrics import GROUPINGS, job_figures, metrics, recorded
+from schedlab.simulation.metrics import GROUPINGS, groups_of, job_figures, metrics, recorded
 from schedlab.simulation.predictors import LastTwo
 
 PLATFORM = Platform([NodeGroup("n", 4, {"cores": 2, "memory": 2048})])

@@ -33,7 +33,7 @@ def test_a_replay_with_a_cancelled_job_is_valid(record, bench):
 @pytest.mark.parametrize(
     ("part", "change", "fault"),
     [
-        ("metrics", {"wait_mean": 5.0}, "mean wait 5.0, its start times give 25.0"),
+        ("metrics", {"wait_mean": 5.0}, "metrics.wait_mean 5.0, the check gives 25.0"),
         ("metrics", {"bounded_slowdown_max": 77.0}, "bounded_slowdown_max 77.0"),
         ("groups", {"user": None}, "groups by user"),
     ],

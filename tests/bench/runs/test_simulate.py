@@ -178,7 +178,7 @@ def moved_start(folder):
     [
         (moved_start, "before its submit time"),
         (lambda folder: edited(folder, lambda r: r.update(objective=r["objective"] / 2)), "objective"),
-        (lambda folder: edited(folder, lambda r: r["metrics"].update(wait_mean=1.0)), "mean wait"),
+        (lambda folder: edited(folder, lambda r: r["metrics"].update(wait_mean=1.0)), "wait_mean"),
         (lambda folder: edited(folder, lambda r: r["replay"].update(load=2.0)), "key"),
         (lambda folder: next(folder.glob("easy.*.jobs.csv")).unlink(), "jobs.csv"),
     ],
@@ -186,7 +186,7 @@ def moved_start(folder):
 def test_a_record_of_a_replay_that_was_tampered_with_is_found(results, bench, tmp_path, change, word):
     out = copied(results[0], tmp_path / "copy")
     code, text, _ = bench("verify", out)
-    assert code == 0 and text.endswith(f"{out}: 2 records, 2 valid, 0 not valid\n")
+    assert code == 0 and text.endswith(f"{out}: 2 records, 2 valid, 0 not valid\n"), text
     change(out)
     code, text, err = bench("verify", out)
     assert code == 1 and word in text and "1 valid, 1 not valid" in text and not err
@@ -206,7 +206,7 @@ def test_records_of_a_log_that_was_moved_are_checked_where_it_is_now(results, be
     )
     moved.write_bytes(log.read_bytes())
     code, text, _ = bench("verify", out, "--instance", moved)
-    assert code == 0 and text.endswith(f"{out}: 2 records, 2 valid, 0 not valid\n")
+    assert code == 0 and text.endswith(f"{out}: 2 records, 2 valid, 0 not valid\n"), text
     moved.write_text(moved.read_text().replace(" 8 ", " 7 "))
     code, text, _ = bench("verify", out, "--instance", moved)
     assert code == 1 and "not the one that was run" in text
