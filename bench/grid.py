@@ -449,9 +449,14 @@ class Grid:
 
     def show(self, console: Console, explain: bool = False) -> None:
         """Print the table, and what its columns mean; nothing without rows."""
-        if self.rows:
-            console.print(self)
-            console.print(self.fitted(console.width)[0].key(explain))
+        if not self.rows:
+            return
+        console.print(self)
+        shown, left_out = self.fitted(console.width)
+        console.print(shown.key(explain))
+        if left_out:
+            names = ", ".join(column.name for column in left_out)
+            console.print(Text(f"Not shown, as the terminal is too narrow: {names}.", style=DIM))
 
     def as_json(self) -> dict[str, Any]:
         """Return the grid as JSON can represent it: title, columns, rows of values, meaning, notes."""

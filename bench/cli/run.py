@@ -413,7 +413,7 @@ def carry_out_chosen(chosen: Chosen, task: RunTask, tables: Console, notes: Cons
         code = _conclude_shortly(plans, records, notes)
     else:
         code = conclude(plans, records, task, tables, notes)
-    return _compare(plans, records, tables, notes, many) or code
+    return _compare(plans, records, tables, notes, many, task.recording.explain) or code
 
 
 def _folder(chosen: Chosen, task: RunTask, instance: Instance) -> Path:
@@ -429,7 +429,9 @@ def _conclude_shortly(plans: Plans, records: Sequence[Record], notes: Console) -
     return 0
 
 
-def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Console, many: bool) -> int:
+def _compare(
+    plans: Plans, records: Sequence[Record], tables: Console, notes: Console, many: bool, explain: bool
+) -> int:
     """Print the table of instances if there are many or best-known values; keep new best schedules. Return 1 for a contradiction."""
     keys = {folder: {run.key for at, runs in plans if at == folder for run in runs} for folder, _ in plans}
     wrong = 0
@@ -437,7 +439,7 @@ def _compare(plans: Plans, records: Sequence[Record], tables: Console, notes: Co
         mine = [r for r in records if r["key"] in own]
         values = known_values(folder)
         if many or values:
-            wrong += len(show_instances(tables, mine, values))
+            wrong += len(show_instances(tables, mine, values, explain))
         better = new_bests(mine, values)
         keep_new(folder, better)
         for new in better:

@@ -243,6 +243,10 @@ SHAPES = {
 STATUSES = get_args(Status)
 
 
+class NotHere(WrongUse):
+    """The file of an instance is not where the record says, seen from the present folder and those above the records."""
+
+
 class Checker:
     """A check of the records of a folder; each instance, view and trace is read only once.
 
@@ -265,12 +269,13 @@ class Checker:
     def faults(self, record: Mapping[str, Any], path: str | None = None) -> list[str]:
         """Return all faults of a record; an empty list if it is valid. ``path``: where its instance or log is now, if elsewhere.
 
-        Raises UnnamedReference if the check needs code that the record names and the user does not.
+        Raises UnnamedReference if the check needs code that the record names and the user does not, NotHere if it needs a file
+        that is elsewhere.
         """
         wrong = faults_of_form(record)
         try:
             return [*wrong, *self._faults(record, path)]
-        except UnnamedReference:
+        except (UnnamedReference, NotHere):
             raise
         except (ValueError, LookupError, TypeError, AttributeError, WrongUse, PluginError, OSError) as e:
             return wrong or [str(e) if not isinstance(e, KeyError) else f"the field {e} is missing"]
@@ -305,6 +310,12 @@ class Checker:
         for folder in above:
             if (folder / path).exists() and self._known.unchanged(record, folder / path):
                 return {**record, "path": str(folder / path)}
+        is_nowhere = not any((folder / path).exists() for folder in above)
+        if is_nowhere and path.suffix and replay is None and ":" not in str(path):
+            raise NotHere(
+                f"its instance {path} is not here; run the command in the folder where the study was made, or name the file "
+                "with --instance"
+            )
         return record
 
     def _faults_of_replay(
@@ -820,7 +831,7 @@ def verify_records(folder: Path, load: Load, trace: str | None = None, own: Sequ
             record = read(path)
             with only_named(own):
                 faults = checker.faults(record)
-        except UnnamedReference as e:
+        except (UnnamedReference, NotHere) as e:
             unchecked.append((path.name, str(e)))
             continue
         except ValueError as e:

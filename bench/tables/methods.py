@@ -19,7 +19,7 @@ from rich.text import Text
 from ...backends.result import close, refutes, relative_gap
 from ...instances.files.writing import move_whole, temporary_path, write_whole
 from ...methods.text import foreign_parts
-from ...models.words import how_many, listed
+from ...models.words import how_many, listed, one_line
 from ..errors import WrongUse
 from ..grid import BAD, DIM, GOOD, MARK, UNKNOWN, WARNING, Column, Grid, Styled, fixed, mean, number, percent, seconds
 from ..records.store import Record
@@ -741,7 +741,8 @@ def trouble(record: Mapping[str, Any]) -> str:
     if record["cause"] or record["status"] in ("error", "unknown"):
         text = record["message"] or ("no solution found within its limit" if record["bound"] is None else "")
         lines = (" ".join(line.split()) for line in text.splitlines())
-        return "; ".join(filter(None, lines)).replace(":; ", ": ")[:LONGEST_TROUBLE]
+        said = "; ".join(filter(None, lines)).replace(":; ", ": ")
+        return one_line(said, LONGEST_TROUBLE)
     start = record["warm_start"] or {}
     if start.get("fate") == "rejected":
         return f"warm start rejected: {start['reason']}"
@@ -832,19 +833,21 @@ def verdict(marks: Iterable[bool | None]) -> Styled:
 INSTANCE_COLUMNS = (
     "best: the best verified objective of all methods and seeds; by: the method that found it first; proven: methods that "
     "proved an optimum, of all; bound: the best bound that no schedule refutes; gap: |best - bound| / max(|best|, |bound|); "
-    "known: the best-known value; gap to it: (best - known) / |known|, positive if worse, new: better than it; failed: runs "
-    "without a verified schedule, of all."
+    "known: the best-known value; gap to it: |best - known| / max(|best|, |known|), new: better than it; none: runs without a "
+    "verified schedule, of all."
 )
 
 
-def show_instances(console: Console, records: Iterable[Record], known: Mapping[str, BestKnown]) -> list[str]:
-    """Print the table, with the best-known values of ``known``; return the contradictions found."""
+def show_instances(
+    console: Console, records: Iterable[Record], known: Mapping[str, BestKnown], explain: bool = False
+) -> list[str]:
+    """Print the table, with the best-known values of ``known``, and what its columns mean; return the contradictions found."""
     from ..runs.suites import known_of
 
     groups = group_by_view(r for r in records if r["replay"] is None)
     rows = [_instance(title, results, known_of(results.records[0], known)) for title, results in groups]
-    heads = ("instance", "best", "by", "proven", "bound", "gap", "known", "gap to it", "failed")
-    Grid.of_texts("instances", heads, rows, INSTANCE_COLUMNS, ("instance", "by")).show(console)
+    heads = ("instance", "best", "by", "proven", "bound", "gap", "known", "gap to it", "none")
+    Grid.of_texts("instances", heads, rows, INSTANCE_COLUMNS, ("instance", "by")).show(console, explain)
     wrong = contradictions(results for _, results in groups)
     for text in wrong:
         console.print(Text(text, style=BAD))
@@ -880,14 +883,11 @@ def _instance(title: str, results: ViewResults, known: BestKnown | None) -> list
 
 
 def _to_known(value: float | None, known: BestKnown | None, sense: str) -> str | Styled | None:
-    """Return the signed gap to the best-known value; "new" if the value is better."""
+    """Return the gap to the best-known value; "new" if the value is better."""
     if value is None or known is None:
         return None
-    apart = abs(value - known.value)
     if refutes(value, known.value, sense):
-        return Styled(f"new {percent(apart / max(abs(known.value), 1e-9))}", GOOD)
+        return Styled(f"new {percent(relative_gap(value, known.value))}", GOOD)
     if close(value, known.value):
         return percent(0.0)
-    if known.value:
-        return percent(apart / abs(known.value))
-    return None
+    return percent(relative_gap(value, known.value))

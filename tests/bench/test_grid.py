@@ -49,6 +49,15 @@ def test_columns_that_do_not_fit_are_left_out_and_no_line_is_too_wide(grid):
     assert [column.name for column in grid.fitted(55)[1]] == ["gap to it"]
 
 
+def test_columns_that_are_left_out_are_named(grid):
+    out = io.StringIO()
+    grid.show(Console(file=out, width=55))
+    assert "Not shown, as the terminal is too narrow: gap to it." in out.getvalue()
+    out = io.StringIO()
+    grid.show(Console(file=out, width=120))
+    assert "Not shown" not in out.getvalue()
+
+
 def test_csv_json_and_a_frame_have_the_values(grid):
     assert list(csv.reader(io.StringIO(grid.as_csv()))) == [
         ["method", "objective", "gap to it"], [HOSTILE, "41.0", "0.5"], ["lns", "2.75", ""],

@@ -40,6 +40,15 @@ def test_records_with_relative_paths_are_verified_from_another_folder(study, ben
     assert code == 0 and "1 valid" in out, out + err
 
 
+def test_a_file_that_is_not_here_is_told(study, bench):
+    (study / "shop.txt").rename(study.parent / "moved.txt")
+    code, out, _ = bench("verify", study / "results" / "shop")
+    assert code == 1 and "not checked: its instance shop.txt is not here; run the command in the folder" in out
+    assert "0 valid, 0 not valid, 1 not checked" in out
+    code, out, _ = bench("verify", study / "results" / "shop", "--instance", study.parent / "moved.txt")
+    assert "not checked: its instance" not in out
+
+
 @pytest.mark.parametrize("name", ["jobs.txt", "site.toml", "events.csv", "shop.txt"])
 def test_files_that_were_changed_are_not_taken_from_there(study, bench, name):
     with (study / name).open("a") as f:
