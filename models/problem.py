@@ -342,8 +342,8 @@ class Encoding:
             try:
                 assignment = write(known)
             except KeyError as e:
-                if not e.args or e.args[0] in known.start:
-                    raise
+                if not e.args or not isinstance(e.args[0], str) or e.args[0] in known.start:
+                    raise  # a key of a mapping of the formulation
                 raise MissingValue(f"{excerpt(e.args[0])} has no start in the schedule of write") from None
             if not isinstance(assignment, Assignment):
                 raise WrongAnswer(
