@@ -527,8 +527,12 @@ def broken(name: str, width: int) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Return a text with the characters that LaTeX takes for commands written as text."""
-    return "".join(SPECIAL.get(c, c) for c in text)
+    r"""Return a text with the characters that LaTeX takes for commands written as text.
+
+    >>> print(latex_text("--at 5%"))
+    -{}-at 5\%
+    """
+    return "".join(SPECIAL.get(c, c) for c in text).replace("--", "-{}-")  # not a dash, as in options of commands
 
 
 def _latex_cell(cell: Cell) -> str:
