@@ -430,6 +430,24 @@ def register_formulation(kind: str, name: str, formulation: Formulation) -> None
     FORMULATIONS.register(f"{kind}.{name}", formulation, replace=True)
 
 
+def fault_of_registered(registered: str) -> str:
+    """Return why the name of an entry point names no formulation of a kind, or "".
+
+    Examples
+    --------
+    >>> fault_of_registered("project.mine"), fault_of_registered("mine")
+    ('', "expected KIND.NAME, such as 'dispatch.mine'")
+    """
+    name_of_kind, _, name = registered.rpartition(".")
+    if not name_of_kind:
+        return f"expected KIND.NAME, such as {excerpt(f'dispatch.{registered}')}"
+    if name_of_kind not in kinds.KINDS:
+        return str(kinds.UnknownKind(name_of_kind))
+    if not NAME.fullmatch(name):
+        return f"the name of the formulation is {excerpt(name)}; expected letters, digits, '-' and '_' alone"
+    return ""
+
+
 def is_kept_by_kind(registered: str) -> bool:
     """Return whether a registered formulation, such as "project.modes", is ignored: its kind has one of this name.
 

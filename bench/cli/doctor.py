@@ -118,12 +118,15 @@ def registries() -> list[Registry[Any]]:
 def third_parties() -> Iterator[tuple[bool, str]]:
     """Yield for each part of a third party, backends apart, whether it is faulty, and a text about it."""
     from ...errors import SchedlabError
-    from ...models.kind import FORMULATIONS, KINDS, find, is_kept_by_kind
+    from ...models.kind import FORMULATIONS, KINDS, fault_of_registered, find, is_kept_by_kind
 
     for registry in registries():
         for name in () if registry is BACKENDS else registry.third_parties:
             if registry is FORMULATIONS and is_kept_by_kind(name):
                 continue  # it is ignored, which is a trap
+            if registry is FORMULATIONS and (fault := fault_of_registered(name)):
+                yield True, f"{registry.label(name)}: {fault}"
+                continue
             try:
                 if registry is KINDS:
                     find(name)

@@ -11,7 +11,7 @@ import pytest
 import schedlab as sl
 from schedlab.models import Encoding, Item, Knapsack, PluginError, ProjectMax, WrongAnswer
 from schedlab.models.dispatch.formulations import counts
-from schedlab.models.kind import FORMULATIONS, UnknownKind, all_formulations, encoding_of, find
+from schedlab.models.kind import FORMULATIONS, UnknownKind, all_formulations, encoding_of, fault_of_registered, find
 from schedlab.models.profiles import Wish, profile_of
 from small_profits import half_a_day
 
@@ -266,3 +266,17 @@ def test_explain_names_windows_of_expressions_and_none_where_no_horizon_is_decla
     v = model.interval("v", size=1, start=(0, 3))
     model.add(v.start >= 4, "late")
     assert sl.explain(model).message == "this cannot hold: late"
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("dispatch.mine", ""),
+        ("plain", "expected KIND.NAME"),
+        ("nokind.x", "no problem kind 'nokind'"),
+        ("project.a b", "is 'a b'"),
+    ],
+)
+def test_names_of_entry_points_that_name_no_formulation(name: str, fault: str) -> None:
+    said = fault_of_registered(name)
+    assert fault in said and bool(said) == bool(fault)
