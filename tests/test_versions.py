@@ -69,4 +69,4 @@ def test_each_dependency_has_a_lower_bound_and_none_an_upper_one() -> None:
 
 def test_the_files_that_try_versions_runs_are_here() -> None:
     places = [try_versions.ROOT / test.partition("::")[0] for test in try_versions.TESTS]
-    assert [place for place in places if not place.exists()] == []
+    assert [place for place in places if not place.exists() or place == try_versions.ROOT] == []

@@ -47,7 +47,7 @@ TESTS = (
     "tests/backends/test_result.py",
     "tests/bench/executors/test_dask.py",
     "tests/bench/guide",
-    "",
+    "tests/bench/plots/test_panels.py",
     "tests/bench/statistics",
     "tests/instances/formats/test_job_table.py",
     "tests/models/project/test_project.py",
