@@ -42,7 +42,7 @@ def test_replays_beside_a_desired_profile_have_its_figures(run, tmp_path):
     whole = path.read_text()
     path.write_text(whole.replace('"desired_over_cores": ', '"desired_over_cores": 1'))
     code, text = run("verify", "r")
-    assert code == 1 and "it has desired_over_cores 1" in text
+    assert code == 1 and "it has metrics.desired_over_cores 1" in text
     path.write_text(whole)
     code, text = run("plot", "r", "--figure", "desired", "--out", "use.svg")
     assert code == 0 and "desired" in (tmp_path / "use.svg").read_text()
