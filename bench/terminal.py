@@ -47,9 +47,9 @@ class Plain(Console):
 
 
 def console_for(stderr: bool = False) -> Console:
-    """Return a console for the standard output or error; unless it is a terminal, it has ``COLUMNS`` or 120 columns."""
+    """Return a console for the standard output or error; it is 120 columns wide unless it is a terminal."""
     made = Plain(stderr=stderr)
-    if made.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+    if made.is_terminal:
         return made
     return Plain(stderr=stderr, width=PLAIN_WIDTH)
 
