@@ -17,7 +17,7 @@ import os, signal, sys, time
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from schedlab.backends import Incumbent
-from schedlab.heuristics import multi_search, registry
+from schedlab.heuristics import HEURISTICS, multi_search
 from schedlab.heuristics import ARGUMENT, Heuristic
 def planted(problem, ask):
     found = multi_search(problem, on_incumbent=None if ask.argument == "nothing" else ask.on_incumbent).schedule
@@ -36,7 +36,7 @@ class Planted(Heuristic):
     argument: str = field(metadata={**ARGUMENT, "values": ends})
     def run(self, problem, limits, start, on_incumbent):
         return planted(problem, SimpleNamespace(argument=self.argument, on_incumbent=on_incumbent))
-registry.HEURISTICS.register("planted", Planted)
+HEURISTICS.register("planted", Planted)
 from schedlab.bench.runs.worker import main
 main()
 """
