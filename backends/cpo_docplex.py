@@ -213,6 +213,7 @@ class CpoLowering:
         self._guards.clear()
 
     def _interval(self, v: Interval) -> Any:
+        look()
         lo, hi = v.windows[0][0], v.windows[-1][1]
         own: dict[str, Any] = {"size": (v.size_lo, v.size_hi)}
         if v.index in self.intense:

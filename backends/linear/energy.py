@@ -21,6 +21,7 @@ from ...models.language import (
     NoOverlap,
 )
 from ...models.language.expressions import Atom, Overlap
+from ...models.long_calls import look
 from ..base import Exactness, GridOption
 from . import expressions
 from .expressions import ColumnStarts, LinearExpressions
@@ -170,6 +171,7 @@ class Energy:
             if isinstance(c, (NoOverlap, Cumulative)):
                 rows += 2 * grid.cells
                 for v in c.intervals:
+                    look()
                     if v.index not in cells:
                         ends = np.searchsorted(grid.points, [v.start_lo, v.start_hi + v.size_hi])
                         cells[v.index] = int(ends[1] - ends[0]) + 1

@@ -820,6 +820,7 @@ class TimeIndexed:
         nonzeros = 3 * int(slots.sum())
         shared: set[tuple[int, Atom | Linear]] = set()
         for _, c in model.constraints:
+            look()
             if isinstance(c, (NoOverlap, Cumulative)):
                 at = np.array([v.index for v in c.intervals], dtype=np.int64)
                 nonzeros += int((slots[at] * cells[at]).sum())
