@@ -457,7 +457,9 @@ def _of_cray(listed: Mapping[str, str]) -> tuple[int, int]:
     if listed["size"]:
         cores = amount_of("size", listed["size"])
         return cores, cores
-    width, per_node, depth = (amount_of(key, listed[key] or "1") for key in ("mppwidth", "mppnppn", "mppdepth"))
+    width = amount_of("mppwidth", listed["mppwidth"] or "1")
+    depth = amount_of("mppdepth", listed["mppdepth"] or "1")
+    per_node = amount_of("mppnppn", listed["mppnppn"] or "1")
     if not per_node:
         raise wrong("mppnppn", listed["mppnppn"], "at least 1")
     return -(-width // per_node), width * depth

@@ -52,6 +52,7 @@ from .sacct_rows import (
     text_rows,
 )
 from .slurm_values import (
+    NO_GPUS,
     Options,
     array_limit,
     asked_by,
@@ -570,8 +571,11 @@ def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, dict[int, str]
     if trace.site is None or RESIZING not in trace.site.texts:
         return trace, {}
     resized = trace.site.state == trace.site.texts.index(RESIZING)
-    submit, start, runtime = (times.copy() for times in (trace.submit, trace.start, trace.runtime))
-    units, request = (amounts.copy() for amounts in (trace.units, trace.request))
+    submit = trace.submit.copy()
+    start = trace.start.copy()
+    runtime = trace.runtime.copy()
+    units = trace.units.copy()
+    request = trace.request.copy()
     eligible = None if trace.eligible is None else trace.eligible.copy()
     changed = np.zeros(len(trace), np.bool_)
     joined: dict[int, str] = {}
@@ -587,11 +591,13 @@ def _with_sizes_joined(trace: Trace, jobs: _Jobs) -> tuple[Trace, dict[int, str]
             joined[before] = SIZES
             changed[row] = True
             runtime[row] += runtime[before]
-            submit[row], start[row] = submit[before], start[before]
+            submit[row] = submit[before]
+            start[row] = start[before]
             if eligible is not None:
                 eligible[row] = eligible[before]
             if units[before] * request[before, 0] > units[row] * request[row, 0]:
-                units[row], request[row] = units[before], request[before]
+                units[row] = units[before]
+                request[row] = request[before]
     whole = replace(
         trace, submit=submit, start=start, runtime=runtime, units=units, request=request, eligible=eligible,
         changed={**trace.changed, RESIZED: changed},
@@ -681,8 +687,14 @@ def _attempt_of(job: Logged) -> RecordedAttempt:
 
 
 def _recorded_attempt(submit: float, start: float, end: float, recorded: Recorded) -> RecordedAttempt:
-    submit, start, end = (round(time) if math.isfinite(time) else -1 for time in (submit, start, end))
-    return RecordedAttempt(submit, start, end, recorded.state, recorded.nodes)
+    return RecordedAttempt(_second(submit), _second(start), _second(end), recorded.state, recorded.nodes)
+
+
+def _second(time: float) -> int:
+    """Return a time in whole seconds, -1 if it is unknown."""
+    if math.isfinite(time):
+        return round(time)
+    return -1
 
 
 def _same_job(before: int, after: int, submit: np.ndarray[tuple[int], np.dtype[np.float64]], jobs: _Jobs) -> bool:
@@ -1064,9 +1076,10 @@ def _request(
     if not gpus:
         tasks = None if asked is None else asked.tasks
         texts = filter(None, (row.get(column) for column in ("AllocGRES", "ReqGRES")))
-        older = (gres_gpus_of_job(text, units, tasks) for text in texts)
-        gpus, types, certain = next((each for each in older if each[0]), (0, {}, True))
-        if not certain:
+        older = next((told for text in texts if (told := gres_gpus_of_job(text, units, tasks)).number), NO_GPUS)
+        gpus = older.number
+        types = older.types
+        if not older.certain:
             repairs.append(GPUS_UNTOLD)
     megabytes, whole = _memory(row, listed, units, cpus)
     if whole:

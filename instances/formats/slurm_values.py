@@ -199,7 +199,18 @@ def gres_gpus(text: str) -> tuple[int, dict[str, int]]:
     return total, kinds
 
 
-def gres_gpus_of_job(text: str, nodes: int, tasks: int | None = None) -> tuple[int, dict[str, int], bool]:
+class JobGpus(NamedTuple):
+    """The GPUs of a whole job: all, by type, and whether their number is certain."""
+
+    number: int
+    types: dict[str, int]
+    certain: bool
+
+
+NO_GPUS = JobGpus(0, {}, True)
+
+
+def gres_gpus_of_job(text: str, nodes: int, tasks: int | None = None) -> JobGpus:
     """Return the GPUs of a whole job in a text of generic resources, all and by type, and whether their number is certain.
 
     A plain text is for each node. Slurm 19.05 to 20.02 wrote how it was asked for: ``PER_JOB:gpu:8 PER_NODE:gpu:2``; there, the
@@ -216,19 +227,21 @@ def gres_gpus_of_job(text: str, nodes: int, tasks: int | None = None) -> tuple[i
 
     Examples
     --------
-    >>> gres_gpus_of_job("PER_NODE:gpu:2", 3), gres_gpus_of_job("PER_JOB:gpu:a100:4 PER_NODE:gpu:a100:2", 3)
-    ((6, {}, True), (4, {'a100': 4}, True))
-    >>> gres_gpus_of_job("PER_TASK:gpu:1", 2, 8), gres_gpus_of_job("PER_TASK:gpu:1", 2)
-    ((8, {}, True), (2, {}, False))
+    >>> gres_gpus_of_job("PER_JOB:gpu:a100:4 PER_NODE:gpu:a100:2", 3)
+    JobGpus(number=4, types={'a100': 4}, certain=True)
+    >>> gres_gpus_of_job("PER_NODE:gpu:2", 3).number, gres_gpus_of_job("PER_TASK:gpu:1", 2, 8).number
+    (6, 8)
+    >>> gres_gpus_of_job("PER_TASK:gpu:1", 2)
+    JobGpus(number=2, types={}, certain=False)
     """
     first, *others = GRES_PER.split(text)
     times = {"NODE": nodes, "JOB": 1, "TASK": tasks or nodes, "SOCKET": nodes}
     listed = [("NODE", first), *zip(others[::2], others[1::2], strict=True)]
-    found = [(per, *gres_gpus(part)) for per, part in listed]
-    of_job = [each for each in found if each[0] == "JOB" and each[1]]
-    per, number, kinds = max(of_job or found, key=lambda each: each[1] * times[each[0]])
+    asked = [(per, *gres_gpus(part)) for per, part in listed]
+    of_job = [each for each in asked if each[0] == "JOB" and each[1]]
+    per, number, kinds = max(of_job or asked, key=lambda each: each[1] * times[each[0]])
     certain = not number or per in ("NODE", "JOB") or (per == "TASK" and tasks is not None)
-    return number * times[per], {kind: n * times[per] for kind, n in kinds.items()}, certain
+    return JobGpus(number * times[per], {kind: n * times[per] for kind, n in kinds.items()}, certain)
 
 
 def generic(text: str) -> dict[str, int]:

@@ -298,7 +298,9 @@ def _placed(cells: Mapping[str, str], zone: tzinfo) -> PlacedJob | None:
     cpus = amounts.get("cpu") or cells.get("AllocCPUS") or cells.get("NCPUS") or "0"
     gpus, kinds = gpus_in(amounts)
     if not gpus:
-        gpus, kinds, _ = gres_gpus_of_job(cells.get("AllocGRES", ""), len(nodes))
+        older = gres_gpus_of_job(cells.get("AllocGRES", ""), len(nodes))
+        gpus = older.number
+        kinds = older.types
     total = {"cores": count(cpus), GPUS: gpus} | {f"{GPUS} {kind}": n for kind, n in kinds.items()}
     if "mem" in amounts:
         total["memory"] = math.ceil(memory(amounts["mem"]).megabytes)
